@@ -71,6 +71,7 @@ class Line:
     `[time PP3 TP1]`, glog, uvicorn), so that this line begins a record and continues nothing.
     `severity` is syslog's 0 to 7 where the line or its entry said one. `origin` says who speaks: the service itself
     (`service`), systemd about a unit (`manager`), the kernel (`kernel`) or another program of the host (`other`).
+    `number` is the running number of the line in the order of reading, over all sources; events take it as `order`.
     """
 
     text: str
@@ -91,6 +92,7 @@ class Line:
     severity: int | None = None
     origin: Literal["service", "manager", "kernel", "other"] = "service"
     fields: dict[str, str] | None = None
+    number: int = 0
 
 
 @dataclass(slots=True)
@@ -142,7 +144,8 @@ class ExceptionInfo:
     """A Python exception as its traceback printed it.
 
     `type` is the dotted name as printed. `chain` holds the other exceptions of the traceback in the order in which they
-    were printed; which of them is the one that says why is decided by `causes`, which may promote a link.
+    were printed, `place` of them before this one; `chain[i].relation` is the i-th relation between two neighbours of
+    that order. Which one says why is decided by `events.chain`, and `causes` may promote a link.
     """
 
     type: str
@@ -150,6 +153,7 @@ class ExceptionInfo:
     frames: list[Frame] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     chain: list[ChainLink] = field(default_factory=list)
+    place: int = 0
 
 
 @dataclass(slots=True)
@@ -305,12 +309,14 @@ class Exit:
 class Attempts:
     """How often the service was started in what was read, and whether every failed attempt failed in the same way.
 
-    `earlier` has one line for each failed attempt before the diagnosed one, oldest first.
+    `earlier` has one line for each attempt before the diagnosed one, oldest first. `restarted` is when the next attempt
+    began, where it is too young to say anything of it.
     """
 
     count: int = 1
     same_fingerprint: bool | None = None
     earlier: list[str] = field(default_factory=list)
+    restarted: float | None = None
 
 
 @dataclass(slots=True)

@@ -1,0 +1,5 @@
+"""Incidents to verdicts: the outcome, the root failure, and what every other failure is to it."""
+
+from triage.causes.roots import assign
+
+__all__ = ["assign"]

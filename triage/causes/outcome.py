@@ -1,0 +1,127 @@
+"""Whether the service failed, serves with losses, is healthy or still starting: from its failures and what it served."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from triage.incident.attempts import Attempt
+from triage.model import Event, Failure, Incident, Outcome
+
+_DEATH_OF_UNIT = ("systemd/failed", "systemd/main-exited", "systemd/failed-to-start", "systemd/start-limit")
+
+
+@dataclass(slots=True)
+class Course:
+    """What a run did, by the running numbers of its lines: -1 where it never did."""
+
+    ready: int = -1
+    served: int = -1
+    answered: int = -1
+    server_errors: int = 0
+    server_error_last: int = -1
+    stopping: int = -1
+    started: int = -1
+    unit_death: int = -1
+    graceful: int = -1
+    first_fatal: int = -1
+
+
+def course(attempt: Attempt, incident: Incident) -> Course:
+    """Take a run's events; return when it was ready, what it served last, when it was stopped or died."""
+    found = Course()
+    for event in attempt.events:
+        number, last = event.order, int(event.data.get("last", event.order))
+        if event.rule == "ready" or (event.rule == "phase/http" and event.data["edge"] == "end" and incident.ready):
+            found.ready = max(found.ready, number)
+        elif event.rule in ("serving/batch", "serving/ok"):
+            found.served = max(found.served, last)
+            found.answered = max(found.answered, last)
+        elif event.rule == "serving/server-error":
+            found.server_errors += int(event.data["count"])
+            found.server_error_last = max(found.server_error_last, last)
+            found.answered = max(found.answered, last)
+        elif event.rule == "serving/client-error":
+            found.answered = max(found.answered, last)
+        elif event.rule == "systemd/stopping":
+            found.stopping = number
+        elif event.rule in ("systemd/starting", "systemd/started"):
+            found.started = number
+        elif event.rule == "graceful-stop" and found.graceful < 0:
+            found.graceful = number
+        if event.rule in _DEATH_OF_UNIT and found.unit_death < 0:
+            found.unit_death = number
+        if event.fatal and found.first_fatal < 0 and not _expected_after_stop(event):
+            found.first_fatal = number
+    return found
+
+
+def _expected_after_stop(event: Event) -> bool:
+    return event.kind == "unit" and event.level is None
+
+
+def stopped_by_operator(found: Course) -> bool:
+    """Whether systemd was told to stop the service before anything had died."""
+    return found.stopping >= 0 and not 0 <= found.first_fatal < found.stopping
+
+
+def decide(incident: Incident, found: Course) -> None:
+    """Set the incident's outcome; give failures that did no lasting harm their role."""
+    failures = [failure for failure in incident.failures if failure.level is not None]
+    if stopped_by_operator(found):
+        incident.stopped_by_operator = True
+        for failure in failures:
+            if failure.order > found.stopping or found.served >= 0 or not failure.fatal:
+                failure.role = "teardown" if failure.order > found.stopping else "unrelated"
+        incident.outcome = "healthy"
+        return
+    candidates = [f for f in failures if f.data.get("role") != "teardown"]
+    fatal = [f for f in candidates if f.fatal and not _survived(f, found)]
+    if fatal:
+        incident.outcome = "failed"
+        return
+    lost = _requests_lost(candidates, found)
+    if not candidates and not lost:
+        incident.outcome = _quiet(incident, found)
+        return
+    up = found.ready >= 0 or found.answered >= 0
+    if not up and found.graceful < 0:
+        incident.outcome = "failed" if candidates else "starting"
+        return
+    after = [f for f in candidates if _last(f) > max(found.served, found.answered, found.ready) and not _request(f)]
+    if after and not _mere_request_trouble(after) and found.graceful < 0:
+        incident.outcome = "failed"
+        return
+    incident.outcome = "degraded" if lost else "healthy"
+
+
+def _survived(failure: Failure, found: Course) -> bool:
+    """A death of one process that the service outlived: it came up, or served, only afterwards."""
+    if failure.kind == "unit" or failure.kind == "kernel":
+        return False
+    return failure.level is not None and failure.level >= 0.5 and found.ready > _last(failure) >= 0
+
+
+def _last(failure: Failure) -> int:
+    return int(failure.data.get("last", failure.order))
+
+
+def _request(failure: Failure) -> bool:
+    return "request" in failure.data or "soft" in failure.data
+
+
+def _mere_request_trouble(failures: list[Failure]) -> bool:
+    return all(f.level is not None and f.level >= 1.5 and f.kind == "message" for f in failures)
+
+
+def _requests_lost(failures: list[Failure], found: Course) -> bool:
+    if found.server_errors and (found.ready >= 0 or found.served >= 0):
+        return True
+    return any(_request(f) and f.level is not None for f in failures)
+
+
+def _quiet(incident: Incident, found: Course) -> Outcome:
+    if any("soft" in f.data and f.rule.endswith("/retract") for f in incident.failures):
+        return "degraded"
+    if found.ready >= 0 or found.answered >= 0 or found.graceful >= 0:
+        return "healthy"
+    return "starting"

@@ -1,0 +1,114 @@
+"""Which failure is the root, and what the others are to it, with the rule that says so.
+
+Every failure has a level: 0 for an own exception, 3 for a line that only says that a child failed. The root is the
+earliest of the strongest level; it is never chosen by how many ranks repeat it. What a signature says of a failure's
+role or of what it explains comes before the general rules.
+"""
+
+from __future__ import annotations
+
+from triage.incident.attempts import Attempt
+from triage.data import knowledge
+from triage.model import Because, Failure, Incident
+from triage.causes.native_evidence import attach
+from triage.causes.outcome import Course, course, decide
+from triage.causes.promote import promote_links
+from triage.causes.words import last_words
+
+# A signature's role, as a level at least.
+_ROLE_LEVELS = {"consequence": 2.0, "teardown": 3.0}
+# Nothing weaker than this can be called a root while the service is not down.
+_WEAKEST_DEGRADED = 2.1
+
+
+def assign(incident: Incident, attempt: Attempt) -> None:
+    """Take an incident whose failures are folded and matched; set its outcome and every failure's role and because."""
+    attach(incident)
+    promote_links(incident)
+    _signature_roles(incident)
+    found = course(attempt, incident)
+    decide(incident, found)
+    if incident.outcome in ("healthy", "starting"):
+        _quieten(incident)
+        return
+    last_words(incident, attempt)
+    root = _root(incident, found)
+    if root is not None:
+        root.role = "root"
+        _explain_root(incident, root)
+    _others(incident, root, found)
+
+
+def _signature_roles(incident: Incident) -> None:
+    for failure in incident.failures:
+        for diagnosis in failure.diagnoses[:1]:
+            if diagnosis.confidence != "possible" and diagnosis.role in _ROLE_LEVELS:
+                level = failure.level if failure.level is not None else 0.0
+                failure.level = max(level, _ROLE_LEVELS[diagnosis.role])
+                failure.data.setdefault("role", diagnosis.role)
+
+
+def _quieten(incident: Incident) -> None:
+    for failure in incident.failures:
+        if failure.role == "unrelated" and failure.level is not None:
+            failure.role = "teardown" if failure.data.get("role") == "teardown" else "recovered"
+
+
+def _candidates(incident: Incident) -> list[Failure]:
+    return [f for f in incident.failures if f.level is not None and f.data.get("role") != "teardown"]
+
+
+def _root(incident: Incident, found: Course) -> Failure | None:
+    candidates = _candidates(incident)
+    if incident.outcome == "degraded":
+        strong = [f for f in candidates if f.level is not None and f.level <= _WEAKEST_DEGRADED]
+        late = [f for f in strong if int(f.data.get("last", f.order)) > found.ready or "request" in f.data]
+        candidates = late or strong or [f for f in incident.failures if "soft" in f.data][:1]
+    if not candidates:
+        return None
+    dead = [f for f in candidates if not _overcome(f, found)] or candidates
+    return min(dead, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
+
+
+def _overcome(failure: Failure, found: Course) -> bool:
+    """The service came up, or served, only after this one: it cannot be why the run ended."""
+    last = int(failure.data.get("last", failure.order))
+    return not failure.fatal and found.ready > last
+
+
+def _explain_root(incident: Incident, root: Failure) -> None:
+    """A warning that a signature calls the reason is attached to the root, and its remedies lead."""
+    mine = {diagnosis.signature for diagnosis in root.diagnoses}
+    for other in incident.failures:
+        if other is root:
+            continue
+        for diagnosis in other.diagnoses:
+            if mine & set(diagnosis.explains) and diagnosis.role in ("notice", "root"):
+                root.because = Because(other.id, "explained-by")
+                root.diagnoses.insert(0, diagnosis)
+                return
+
+
+def _others(incident: Incident, root: Failure | None, found: Course) -> None:
+    table = knowledge("roles")
+    for failure in incident.failures:
+        if failure is root or failure.level is None:
+            continue
+        rule = failure.data.get("kind") or table["because"].get(failure.rule) or "later"
+        if root is not None and root.because is not None and root.because.failure == failure.id:
+            continue
+        if failure.data.get("role") == "teardown" or (found.stopping >= 0 and failure.order > found.stopping):
+            failure.role = "teardown"
+        elif _overcome(failure, found):
+            failure.role = "recovered"
+        elif root is not None and _follows(failure, root):
+            failure.role = "consequence"
+        else:
+            failure.role = "unrelated"
+        if root is not None and failure.role in ("consequence", "teardown"):
+            failure.because = Because(root.id, rule)
+
+
+def _follows(failure: Failure, root: Failure) -> bool:
+    weaker = (failure.level or 0.0) > (root.level or 0.0)
+    return failure.order > root.order or weaker

@@ -1,0 +1,58 @@
+"""The last words of a process: the last line that nobody knows, before its death is announced.
+
+Where nothing but "a child died" is left, such a line often names the cause (`setting membind: Invalid argument`). It is
+a general fallback: whatever signature or row of knowledge fits comes first.
+"""
+
+from __future__ import annotations
+
+import re
+
+from triage.incident.attempts import Attempt
+from triage.fingerprint import fingerprint
+from triage.model import Failure, Incident
+
+_LEVEL = 0.95
+# An unexplained exit with one of these codes has its reason elsewhere: a signal leaves no words.
+_SIGNALS = re.compile(r"-\d+")
+_WORDY = re.compile(r"[A-Za-z]{3}.*[A-Za-z]{3}")
+
+
+def last_words(incident: Incident, attempt: Attempt) -> None:
+    """Take an incident that failed; where its strongest failure only announces a death, add the last words before it."""
+    failures = [f for f in incident.failures if f.level is not None and f.data.get("role") != "teardown"]
+    if not failures:
+        return
+    strongest = min(failures, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
+    if strongest.level is None or strongest.level < _LEVEL or strongest.kind not in ("exit", "unit"):
+        return
+    if _SIGNALS.fullmatch(strongest.data.get("code", "")):
+        return
+    if strongest.data.get("signal") and strongest.kind == "unit":
+        return
+    death = min(f.order for f in failures if f.fatal) if any(f.fatal for f in failures) else strongest.order
+    words = [
+        (number, said, track.stream, track.rank)
+        for track in attempt.tracks
+        for number, said in track.words
+        if number < death and _WORDY.search(said.text)
+    ]
+    if not words:
+        return
+    number, said, stream, rank = max(words, key=lambda word: word[0])
+    failure = Failure(
+        id=f"f{len(incident.failures) + 1}",
+        kind="message",
+        rule="fallback/last-words",
+        fingerprint=fingerprint("message", "fallback/last-words", None, [], said.text),
+        first=said.at,
+        last=said.at,
+        level=_LEVEL,
+        ranks=[rank] if rank else [],
+        text=said.text,
+        evidence=[said],
+        streams={stream},
+        order=number,
+    )
+    failure.data["last"] = str(number)
+    incident.failures.append(failure)

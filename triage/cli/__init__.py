@@ -1,0 +1,80 @@
+"""The command line. Only the module of the command that was asked for is imported, so that starting costs little."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from triage import __version__
+
+# name -> (module, what it does); the order is that of the help.
+COMMANDS = {
+    "journal": ("triage.cli.journal", "diagnose a systemd unit from the journal"),
+    "logs": ("triage.cli.logs", "diagnose log files, or what is piped in"),
+    "explain": ("triage.cli.explain", "show what a signature means, when it holds and what mends it"),
+    "patch": ("triage.cli.patch", "check, apply or revert a signature's edit of installed code"),
+    "signatures": ("triage.cli.signatures", "list and check signatures"),
+    "demo": ("triage.cli.demo", "diagnose a real failure that ships with triage"),
+}
+
+_USAGE = """\
+usage: triage COMMAND ...
+       ... | triage
+
+Reads the logs of a failing LLM inference service and says what broke, on which rank, why, and what to do.
+
+commands:
+{commands}
+
+examples:
+  triage journal sglang-k26-pp8           the last run of that unit, from the journal
+  triage logs server.log old.log.gz       log files, compressed or not
+  docker logs my-sglang 2>&1 | triage     whatever prints a log
+  triage demo                             a real failure, diagnosed
+
+`triage COMMAND --help` shows a command's options. `triage --version` shows the version.
+Exit status: 0 nothing wrong, 1 failed and diagnosed, 3 failed and unknown, 2 bad usage or unreadable input.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Take the arguments (those of the process by default); run the command; return its exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] in (["--version"], ["-V"]):
+        print(f"triage {__version__}")
+        return 0
+    if words[:1] in (["--help"], ["-h"], ["help"]) or (not words and sys.stdin is not None and sys.stdin.isatty()):
+        print(_usage(), end="")
+        return 0 if words else 2
+    from triage.cli.common import guarded
+
+    return guarded(lambda: _dispatch(words))
+
+
+def _usage() -> str:
+    rows = "\n".join(f"  {name:<12}{text}" for name, (_, text) in COMMANDS.items())
+    return _USAGE.format(commands=rows)
+
+
+def _dispatch(words: list[str]) -> int:
+    import importlib
+
+    from triage.cli.common import parser_for
+    from triage.model import TriageError
+
+    name = words[0] if words else "logs"
+    if name.startswith("-") and name != "-":
+        name, words = "logs", ["logs", *words]
+    elif not words:
+        words = ["logs", "-"]
+    if name not in COMMANDS:
+        import difflib
+
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        hint = f"did you mean `triage {near[0]}`?" if near else "`triage --help` lists the commands"
+        raise TriageError(f"there is no command {name!r}: {hint}")
+    module = importlib.import_module(COMMANDS[name][0])
+    parser = parser_for(name, COMMANDS[name][1])
+    module.configure(parser)
+    status: int = module.run(parser.parse_args(words[1:]))
+    return status

@@ -1,0 +1,108 @@
+"""What all commands share: options, the way a report leaves, and how errors end."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from triage.model import Report, TriageError
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says one clear line and ends with 2, instead of printing the whole usage."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise TriageError(f"{message} (`{self.prog} --help` shows how)")
+
+
+def parser_for(name: str, help_text: str) -> argparse.ArgumentParser:
+    """Take a command's name and purpose; return its empty parser."""
+    return _Parser(
+        prog=f"triage {name}",
+        description=help_text[:1].upper() + help_text[1:] + ".",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def add_output_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of every command that prints a report."""
+    group = parser.add_argument_group("output")
+    group.add_argument(
+        "--format", "-o", choices=["text", "json", "jsonl", "markdown", "html"], default="text", metavar="FORMAT",
+        help="text, json, jsonl, markdown or html (default: text)",
+    )  # fmt: skip
+    group.add_argument("--output-file", type=Path, metavar="FILE", help="write the report to FILE")
+    group.add_argument("--all-failures", action="store_true", help="show every failure with its role")
+    group.add_argument("--explain", action="store_true", help="show which conditions held, and the nearest signatures")
+    group.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: auto")
+    group.add_argument("--no-mask", action="store_true", help="do not mask tokens, keys and passwords")
+    group.add_argument("--verbose", "-v", action="store_true", help="say on standard error what was read, and how")
+    parser.add_argument(
+        "--signatures", action="append", type=Path, default=[], metavar="DIR", help="use the signatures of DIR too"
+    )
+
+
+def deliver(report: Report, args: argparse.Namespace) -> int:
+    """Take a report and the options; print it; return the exit status that belongs to it."""
+    from triage.pipeline import exit_status
+    from triage.report import render
+
+    if args.verbose:
+        for note in report.notes:
+            print(f"triage: {note}", file=sys.stderr)
+    stream = sys.stdout
+    tty = args.output_file is None and stream.isatty()
+    text = render(
+        report,
+        args.format,
+        color=_color(args.color, tty),
+        width=_width(tty),
+        all_failures=args.all_failures,
+        mask=not args.no_mask,
+        explain=args.explain,
+    )
+    if args.output_file is not None:
+        try:
+            args.output_file.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise TriageError(f"cannot write {args.output_file}: {error.strerror}") from error
+    else:
+        stream.write(text)
+        stream.flush()
+    return exit_status(report)
+
+
+def _color(wish: str, tty: bool) -> bool:
+    if wish == "auto":
+        return tty and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return wish == "always"
+
+
+def _width(tty: bool) -> int:
+    import shutil
+
+    return shutil.get_terminal_size((100, 24)).columns if tty else int(os.environ.get("COLUMNS", "100") or "100")
+
+
+def guarded(work: Callable[[], int]) -> int:
+    """Run a command; turn the errors a user can mend into one line and status 2, and end quietly when cut off."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if hasattr(stream, "reconfigure"):
+                stream.reconfigure(errors="backslashreplace")
+        return work()
+    except TriageError as error:
+        from triage.report.terminal_text import visible
+
+        print(f"triage: {visible(str(error))}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        # The reader went away: nothing may be flushed to it at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0

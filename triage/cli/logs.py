@@ -1,0 +1,31 @@
+"""`triage logs [FILE...|-]`, and `... | triage`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from triage.cli.common import add_output_options, deliver
+from triage.model import TriageError
+from triage.pipeline import Options, diagnose
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options to its parser."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="log files: plain, .gz, .xz or .zst; - is standard input")
+    parser.add_argument("--no-skip", action="store_true", help="read every line of large files, not only the regions that matter")
+    add_output_options(parser)
+    parser.epilog = """\
+examples:
+  triage logs server.log
+  triage logs --format json server.log.1.gz
+  kubectl logs my-pod --previous | triage logs -
+"""
+
+
+def run(args: argparse.Namespace) -> int:
+    """Diagnose the files; print the report; return the exit status."""
+    if not args.files and sys.stdin.isatty():
+        raise TriageError("no log: name a file, or pipe one in (`docker logs NAME 2>&1 | triage`)")
+    options = Options(packs=args.signatures, skip=not args.no_skip)
+    return deliver(diagnose(logs=args.files or ["-"], options=options), args)

@@ -1,0 +1,116 @@
+"""What an engine's own log tells of its run: launch arguments and other facts, phases, readiness, serving.
+
+The texts are rows of knowledge/phases.yaml and knowledge/facts_from_logs.yaml. Lines that prove serving come by the
+million: they are folded into one event until something else happens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from triage.data import knowledge
+from triage.events.arguments import parse_arguments
+from triage.events.positions import evidence, position
+from triage.model import Event, Line
+
+
+class ServerReader:
+    """Reads facts, phases, readiness and serving off the lines of the service."""
+
+    def __init__(self) -> None:
+        table: Any = knowledge("phases")
+        self._phases = [
+            (row, tuple(row["any"]), re.compile(row["begin"]), re.compile(row["end"]) if "end" in row else None)
+            for row in table["phases"]
+        ]
+        self._facts = [(tuple(row["any"]), re.compile(row["re"])) for row in knowledge("facts_from_logs")["rows"]]
+        ready, serving, graceful = table["ready"], table["serving"], table["graceful"]
+        self._ready_words, self._ready = tuple(ready["any"]), re.compile(ready["re"])
+        self._serving_words = tuple(serving["any"])
+        self._batch, self._request = re.compile(serving["batch"]), re.compile(serving["request"])
+        self._health = re.compile(serving["health"])
+        self._graceful_words, self._graceful = tuple(graceful["any"]), re.compile(graceful["re"])
+        self._folding: dict[str, Event] = {}
+
+    def feed(self, line: Line) -> Iterator[Event]:
+        """Take a line; yield what it says of the run. Serving lines extend the event that is open for their kind."""
+        text = line.text
+        if any(word in text for word in self._serving_words):
+            event = self._serve(line)
+            if event is not None:
+                yield event
+            return
+        for row, words, begin, end in self._phases:
+            if any(word in text for word in words):
+                edge = "end" if end is not None and end.search(text) else "begin" if begin.search(text) else None
+                if edge:
+                    event = _event(line, f"phase/{row['phase']}", {"edge": edge})
+                    if row.get("banner"):
+                        event.data["banner"] = "1"
+                    if row.get("progress"):
+                        event.data["progress"] = "1"
+                    yield event
+                    break
+        if any(word in text for word in self._ready_words) and self._ready.search(text):
+            yield _event(line, "ready", {})
+        elif any(word in text for word in self._graceful_words) and self._graceful.search(text):
+            yield _event(line, "graceful-stop", {})
+        facts: dict[str, str] = {}
+        for words, pattern in self._facts:
+            if any(word in text for word in words):
+                found = pattern.search(text)
+                if found:
+                    facts.update({k: v for k, v in found.groupdict().items() if v is not None})
+        if facts:
+            yield _event(line, "facts", facts)
+        arguments = parse_arguments(text)
+        if arguments:
+            yield _event(line, "arguments", arguments)
+
+    def interrupt(self) -> None:
+        """Something else happened: serving lines that follow are serving after it."""
+        self._folding.clear()
+
+    def _serve(self, line: Line) -> Event | None:
+        text = line.text
+        found = self._request.search(text)
+        if found:
+            status = int(found["status"])
+            health = self._health.match(found["path"]) is not None
+            if health:
+                kind = "probe-ok" if status < 400 else "probe-failed"
+            else:
+                kind = "ok" if status < 400 else "client-error" if status < 500 else "server-error"
+        elif self._batch.search(text):
+            kind = "batch"
+        else:
+            return None
+        key = f"{line.unit}\0{line.invocation}\0{kind}"
+        open_event = self._folding.get(key)
+        if open_event is not None:
+            open_event.end = line.time
+            open_event.data["count"] = str(int(open_event.data["count"]) + 1)
+            open_event.data["last"] = str(line.number)
+            return None
+        event = _event(line, f"serving/{kind}", {"count": "1", "last": str(line.number)})
+        self._folding[key] = event
+        return event
+
+
+def _event(line: Line, rule: str, data: dict[str, str]) -> Event:
+    return Event(
+        kind="message",
+        rule=rule,
+        at=position(line),
+        stream=line.stream,
+        text=line.text[:500],
+        evidence=[evidence(line)],
+        ranks=[line.rank] if line.rank else [],
+        unit=line.unit,
+        invocation=line.invocation,
+        data=data,
+        end=line.time,
+        order=line.number,
+    )

@@ -1,0 +1,135 @@
+"""Which events belong to which run: services apart from each other, and one service's attempts apart.
+
+In a journal every entry carries the unit and the invocation. In plain text an attempt ends where, after a sign of
+death, systemd starts the unit again or the engine prints its banner again; a banner without a death before it is
+another node, a draft model or a child.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from triage.events import Extraction, Track
+from triage.model import Event
+
+# Kernel lines may come this many seconds before or after the lines of the run that they concern.
+_MARGIN = 5.0
+_STARTS = ("systemd/starting", "systemd/started")
+_DEATHS = (
+    "systemd/main-exited",
+    "systemd/failed",
+    "systemd/stopped",
+    "systemd/deactivated",
+    "systemd/restart",
+    "sglang/sigquit",
+    "sglang/subprocess-crashed",
+    "sglang/scheduler-died",
+    "process/abandoned",
+    "argparse/error",
+    "graceful-stop",
+)
+_AFTER = ("systemd/restart", "systemd/start-limit", "systemd/failed-to-start", "systemd/stopped", "systemd/consumed")
+
+
+@dataclass(slots=True)
+class Attempt:
+    """The events and writers of one run of one service, in order."""
+
+    unit: str | None
+    invocation: str | None
+    events: list[Event] = field(default_factory=list)
+    tracks: list[Track] = field(default_factory=list)
+
+    @property
+    def span(self) -> tuple[float, float] | None:
+        """First and last time of its events, in seconds since the epoch."""
+        times = [event.at.time for event in self.events if event.at.time is not None]
+        times += [track.last.at.time for track in self.tracks if track.last.at.time is not None]
+        return (min(times), max(times)) if times else None
+
+
+def split(extraction: Extraction) -> list[list[Attempt]]:
+    """Take what was extracted; return for each service its attempts, oldest first, services by their last event."""
+    spoken = {event.unit for event in extraction.events if event.kind != "unit" and event.unit}
+    spoken |= {track.unit for track in extraction.tracks if track.unit}
+    if not spoken:
+        named = Counter(event.unit for event in extraction.events if event.kind == "unit" and event.unit)
+        unit = named.most_common(1)[0][0] if named else None
+        return [_by_turns(unit, extraction.events, extraction.tracks)]
+    units = sorted(spoken | {event.unit for event in extraction.events if event.unit})
+    services = []
+    shared = [event for event in extraction.events if not event.unit]
+    for unit in units:
+        events = [event for event in extraction.events if event.unit == unit]
+        tracks = [track for track in extraction.tracks if track.unit == unit]
+        attempts = _by_invocation(unit, events, tracks)
+        _share(attempts, shared)
+        services.append(attempts)
+    services.sort(key=lambda attempts: attempts[-1].events[-1].order if attempts and attempts[-1].events else 0)
+    return [attempts for attempts in services if attempts]
+
+
+def _by_invocation(unit: str, events: list[Event], tracks: list[Track]) -> list[Attempt]:
+    if not any(event.invocation for event in events) and not any(track.invocation for track in tracks):
+        return _by_turns(unit, events, tracks)
+    attempts: dict[str | None, Attempt] = {}
+    current: str | None = None
+    for event in events:
+        current = event.invocation or current
+        attempts.setdefault(current, Attempt(unit, current)).events.append(event)
+    for track in tracks:
+        attempts.setdefault(track.invocation, Attempt(unit, track.invocation)).tracks.append(track)
+    ordered = sorted(attempts.values(), key=_start)
+    merged: list[Attempt] = []
+    for attempt in ordered:
+        if merged and not attempt.tracks and all(event.rule in _AFTER for event in attempt.events):
+            merged[-1].events.extend(attempt.events)
+        else:
+            merged.append(attempt)
+    return merged
+
+
+def _start(attempt: Attempt) -> int:
+    numbers = [event.order for event in attempt.events] + [track.first for track in attempt.tracks]
+    return min(numbers, default=0)
+
+
+def _by_turns(unit: str | None, events: list[Event], tracks: list[Track]) -> list[Attempt]:
+    attempts = [Attempt(unit, None)]
+    starts = [0]
+    dead = False
+    for event in events:
+        begins = event.rule in _STARTS or bool(event.data.get("banner"))
+        if begins and dead:
+            attempts.append(Attempt(unit, None))
+            starts.append(event.order)
+            dead = False
+        elif event.rule in _DEATHS and not event.data.get("soft") == "True":
+            dead = True
+        attempts[-1].events.append(event)
+    for track in tracks:
+        index = max(i for i, start in enumerate(starts) if start <= track.last_number)
+        attempts[index].tracks.append(track)
+    return attempts
+
+
+def _share(attempts: list[Attempt], shared: list[Event]) -> None:
+    """Give each event of the kernel and of other programs to the attempts of its time, or that it names."""
+    spans = [(attempt, attempt.span, {track.pid for track in attempt.tracks}) for attempt in attempts]
+    for event in shared:
+        time = event.at.time
+        for attempt, span, pids in spans:
+            if attempt.unit and event.data.get("unit") not in (None, attempt.unit):
+                continue
+            inside = span is None or time is None or span[0] - _MARGIN <= time <= span[1] + _MARGIN
+            named = event.data.get("pid", "").isdigit() and int(event.data["pid"]) in pids
+            if inside and (named or event.kind != "kernel" or event.data.get("unit") or _concerns_all(event)):
+                attempt.events.append(event)
+    for attempt in attempts:
+        attempt.events.sort(key=lambda event: event.order)
+
+
+def _concerns_all(event: Event) -> bool:
+    """Trouble of the machine that names no process of the service: a GPU's Xid, a lost link, the host out of memory."""
+    return event.rule != "kernel/segfault" and not (event.rule == "kernel/oom" and event.data.get("oom") == "memcg")

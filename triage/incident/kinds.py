@@ -1,0 +1,64 @@
+"""How strong a failure is as a root, before anything is known of the others (knowledge/roles.yaml)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from triage.data import knowledge
+from triage.model import ExceptionInfo, Failure
+
+
+class ExceptionKinds:
+    """Judges exceptions by type, message, frames and what announced them."""
+
+    def __init__(self, table: Any = None) -> None:
+        table = table or knowledge("roles")
+        self._rows = [
+            (row, {key: re.compile(row[key]) for key in ("type", "message", "frame", "intro") if key in row})
+            for row in table["exceptions"]
+        ]
+        self._fatal = re.compile(table["fatal_intro"])
+        self._exit_levels: dict[str, float] = table["exit_levels"]
+
+    def judge(self, failure: Failure) -> None:
+        """Take a failure as folded; set its level, and in `data` the rule and role that its kind has."""
+        if failure.kind == "exit" and "code" in failure.data and failure.rule != "torchelastic/failure":
+            code = failure.data["code"]
+            failure.level = self._exit_levels.get(code, self._exit_levels["default"])
+        if failure.rule == "sglang/watchdog" and failure.data.get("soft") == "True":
+            failure.fatal = False
+        if failure.exception is None:
+            return
+        intro = failure.data.get("intro", "")
+        if failure.level is None:
+            failure.level = 0.0
+        if self._fatal.search(intro):
+            failure.fatal = True
+        row = self._row(failure.exception, intro)
+        if row is None:
+            return
+        failure.data["kind"] = row["rule"]
+        if "add" in row:
+            failure.level += row["add"]
+        else:
+            failure.level = max(failure.level, row["level"])
+        if "role" in row:
+            failure.data.setdefault("role", row["role"])
+        if row.get("request"):
+            failure.data["request"] = "1"
+
+    def _row(self, exception: ExceptionInfo, intro: str) -> Any:
+        name = exception.type.rpartition(".")[2]
+        places = [f"{frame.file}:{frame.function}" for frame in exception.frames]
+        for row, tests in self._rows:
+            if "type" in tests and not tests["type"].fullmatch(name):
+                continue
+            if "message" in tests and not tests["message"].search(exception.message[:4000]):
+                continue
+            if "frame" in tests and not any(tests["frame"].search(place) for place in places):
+                continue
+            if "intro" in tests and not tests["intro"].search(intro):
+                continue
+            return row
+        return None
