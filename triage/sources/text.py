@@ -1,0 +1,133 @@
+"""Log text from files and from standard input, as blocks of bytes."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from triage.model import Gap, TriageError
+from triage.sources.archive import BLOCK, LONGEST_MAGIC, MAGIC, decompress, kind_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from triage.model import GapKind
+
+_JOURNAL_MAGIC = b"LPKSHHRH"
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+
+
+class TextSource:
+    """One file or standard input.
+
+    `name` is the path as it was given, or `stdin`. `gaps` is complete once `chunks` has ended.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], stdin: BinaryIO | None = None) -> None:
+        """Take a path, `-` for standard input (or for `stdin`, a raw stream that stands in for it).
+
+        Raises `TriageError` for a path that is missing, a directory, an empty file or not readable.
+        """
+        self._path = os.fspath(path)
+        self._stdin = stdin
+        self.name = "stdin" if self._path == "-" else self._path
+        self.gaps: list[Gap] = []
+        if self._path != "-":
+            _check(self._path)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the text in blocks of up to 512 KiB, decompressed; from a pipe whatever has come.
+
+        gzip, xz and zstd are told by their first bytes; UTF-16 with a byte order mark (PowerShell's `>`) becomes UTF-8.
+        Of a truncated or damaged archive comes what could be read, and a gap `truncated` or `unreadable`. Raises
+        `TriageError` where there is nothing to read at all.
+        """
+        raw = self._open()
+        with raw:
+            total = 0
+            for block in self._text(self._blocks(raw)):
+                total += len(block)
+                yield block
+            if not total:
+                raise TriageError(f"{self.name}: {self.gaps[0].detail if self.gaps else 'nothing in it'}")
+
+    def _open(self) -> BinaryIO:
+        if self._path == "-":
+            return self._stdin or open(0, "rb", buffering=0, closefd=False)
+        try:
+            return Path(self._path).open("rb", buffering=0)
+        except OSError as error:
+            raise TriageError(f"{self.name}: {_reason(error)}") from None
+
+    def _blocks(self, raw: BinaryIO) -> Iterator[bytes]:
+        while True:
+            try:
+                block = raw.read(BLOCK)
+            except OSError as error:
+                self._report("unreadable", f"reading stopped: {_reason(error)}")
+                return
+            if not block:
+                return
+            yield block
+
+    def _text(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
+        head = b""
+        for block in blocks:
+            head += block
+            if len(head) >= LONGEST_MAGIC + 2 or not _undecided(head):
+                break
+        if not head:
+            return iter(())
+        if head.startswith(_JOURNAL_MAGIC):
+            hint = "pipe in `journalctl -o export`" if self._path == "-" else f"triage journal --file {self.name}"
+            raise TriageError(f"{self.name} is a binary journal, not text: {hint}")
+        kind = kind_of(head)
+        whole = _prepended(head, blocks)
+        if kind:
+            return decompress(kind, whole, self._report)
+        return _from_utf16(whole) if head.startswith(_UTF16) else whole
+
+    def _report(self, kind: GapKind, detail: str) -> None:
+        self.gaps.append(Gap(kind, detail))
+
+
+def _check(path: str) -> None:
+    try:
+        found = Path(path).stat()
+    except OSError as error:
+        raise TriageError(f"{path}: {_reason(error)}") from None
+    except ValueError:
+        raise TriageError("a path cannot hold a NUL byte") from None
+    if stat.S_ISDIR(found.st_mode):
+        raise TriageError(f"{path} is a directory: name the log files in it")
+    if stat.S_ISREG(found.st_mode) and not found.st_size:
+        raise TriageError(f"{path} is empty")
+    if not os.access(path, os.R_OK):
+        raise TriageError(f"{path}: permission denied")
+
+
+def _reason(error: OSError) -> str:
+    text = error.strerror or str(error)
+    return text[:1].lower() + text[1:]
+
+
+def _undecided(head: bytes) -> bool:
+    return any(magic.startswith(head) for magic in (*MAGIC.values(), _JOURNAL_MAGIC, *_UTF16))
+
+
+def _prepended(head: bytes, blocks: Iterator[bytes]) -> Iterator[bytes]:
+    yield head
+    yield from blocks
+
+
+def _from_utf16(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    import codecs
+
+    decoder = codecs.getincrementaldecoder("utf-16")(errors="replace")
+    for block in blocks:
+        if text := decoder.decode(block):
+            yield text.encode("utf-8", "replace")
+    if text := decoder.decode(b"", final=True):
+        yield text.encode("utf-8", "replace")
