@@ -27,28 +27,28 @@ def load(path: Path) -> Any:
         return json.loads(compiled.read_bytes())
     raw = path.read_bytes()
     digest = hashlib.sha256(f"{__version__}\0".encode() + raw).hexdigest()[:32]
-    kept = cache_folder() / f"{path.stem}-{digest}.json"
-    if _ours(kept):
-        try:
-            return json.loads(kept.read_bytes())
-        except (OSError, ValueError):
-            pass
-    import yaml
+    place = cache_folder() / f"{path.stem}-{digest}.json"
+    value = kept(place)
+    if value is None:
+        import yaml
 
-    value = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    _keep(kept, value)
+        value = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        keep(place, value)
     return value
 
 
-def _ours(path: Path) -> bool:
+def kept(path: Path) -> Any:
+    """Take a file of the cache; return its content, None where it is missing, damaged or another user could write it."""
+    if not _ours(path):
+        return None
     try:
-        found, above = os.lstat(path), os.lstat(path.parent)
-    except OSError:
-        return False
-    return found.st_uid == above.st_uid == os.geteuid() and not (found.st_mode | above.st_mode) & 0o022
+        return json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return None
 
 
-def _keep(path: Path, value: Any) -> None:
+def keep(path: Path, value: Any) -> None:
+    """Write a file of the cache, whole or not at all; where that is not possible, the next run reads YAML again."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         part = path.with_name(f".{path.name}.{os.getpid()}")
@@ -58,3 +58,11 @@ def _keep(path: Path, value: Any) -> None:
         os.replace(part, path)
     except (OSError, TypeError, ValueError):
         return
+
+
+def _ours(path: Path) -> bool:
+    try:
+        found, above = os.lstat(path), os.lstat(path.parent)
+    except OSError:
+        return False
+    return found.st_uid == above.st_uid == os.geteuid() and not (found.st_mode | above.st_mode) & 0o022

@@ -1,0 +1,98 @@
+"""Finds the signatures that may match a failure, without asking each of them.
+
+Literals are found through one piece of four characters each: the pieces of a failure's text are looked up in a dict,
+and only literals whose piece is there are searched for. So the cost grows with the text, not with the library.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+Names = tuple[str, ...] | None
+_GRAM = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Atoms:
+    """For each kind of trace, names of which a matching failure has at least one; None where any may do.
+
+    `types` are last parts of exception types, `texts` literals in folded text, `files` base names of frames' files,
+    `kinds` kinds of failures.
+    """
+
+    types: Names = None
+    texts: Names = None
+    files: Names = None
+    kinds: Names = None
+
+
+class Index:
+    """Numbers of signatures by what a failure must have."""
+
+    def __init__(self, atoms: Sequence[Atoms]) -> None:
+        """Take the atoms of each signature, in the order of their numbers."""
+        self._atoms = atoms
+        self._by_text: dict[str, list[tuple[str, int]]] = {}
+        self._by_type: dict[str, list[int]] = {}
+        self._by_file: dict[str, list[int]] = {}
+        self._by_kind: dict[str, list[int]] = {}
+        self._any: list[int] = []
+        self._texts()
+        for number, one in enumerate(atoms):
+            for name in one.types or ():
+                self._by_type.setdefault(name, []).append(number)
+            for name in one.files or ():
+                self._by_file.setdefault(name, []).append(number)
+            for name in one.kinds or ():
+                self._by_kind.setdefault(name, []).append(number)
+            if not (one.types or one.texts or one.files or one.kinds):
+                self._any.append(number)
+
+    def _texts(self) -> None:
+        seen: Counter[str] = Counter()
+        for one in self._atoms:
+            for literal in one.texts or ():
+                seen.update(grams(literal))
+        for number, one in enumerate(self._atoms):
+            for literal in one.texts or ():
+                rarest = min(sorted(grams(literal)), key=seen.__getitem__)
+                self._by_text.setdefault(rarest, []).append((literal, number))
+
+    def fitting(self, types: Iterable[str], text: str, files: Iterable[str], kind: str) -> list[int]:
+        """Return signatures of which every kind of trace that they need is there, in order.
+
+        `types` are last parts of exception types, `text` is folded, `files` are base names.
+        """
+        types, files = frozenset(types), frozenset(files)
+        hits = self._hits(text)
+        for groups, names in ((self._by_type, types), (self._by_file, files), (self._by_kind, (kind,))):
+            for name in names:
+                hits.update(number for number in groups.get(name, ()) if not self._atoms[number].texts)
+        hits.update(self._any)
+        return sorted(number for number in hits if self._fits(self._atoms[number], types, kind))
+
+    def related(self, types: Iterable[str], files: Iterable[str]) -> list[int]:
+        """Return signatures that ask for one of these exception types, or for a frame in one of these files."""
+        found = {number for name in types for number in self._by_type.get(name, ())}
+        found.update(number for name in files for number in self._by_file.get(name, ()))
+        return sorted(found)
+
+    def _hits(self, text: str) -> set[int]:
+        found: set[int] = set()
+        for gram in grams(text) & self._by_text.keys():
+            found.update(number for literal, number in self._by_text[gram] if literal in text)
+        return found
+
+    @staticmethod
+    def _fits(atoms: Atoms, types: frozenset[str], kind: str) -> bool:
+        return (not atoms.types or not types.isdisjoint(atoms.types)) and (not atoms.kinds or kind in atoms.kinds)
+
+
+def grams(text: str) -> set[str]:
+    """Return all pieces of four characters of a text."""
+    return {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}

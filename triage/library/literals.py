@@ -1,0 +1,93 @@
+"""Literal text that a regex cannot match without, as YARA's atoms: what a fast scan looks for before any regex runs."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+try:
+    from re import _constants as _op  # type: ignore[attr-defined]
+    from re import _parser as _sre  # type: ignore[attr-defined]
+except ImportError:  # Python 3.10
+    import sre_constants as _op
+    import sre_parse as _sre
+
+MIN_LENGTH = 4
+MAX_ALTERNATIVES = 16
+MAX_LITERAL = 120
+
+_ATOMIC = getattr(_op, "ATOMIC_GROUP", None)
+_REPEATS = (_op.MAX_REPEAT, _op.MIN_REPEAT, getattr(_op, "POSSESSIVE_REPEAT", None))
+_BREAK = re.compile(r"[^\S ]+| {2,}")
+Literals = tuple[str, ...]
+
+
+@lru_cache(maxsize=4096)
+def literals_of(regex: str) -> Literals:
+    """Take a regex in Python's syntax; return literals of which every match holds at least one, () if there are none.
+
+    A literal has no line ends and no doubled blanks, so that it is found in folded text as well as in the line itself.
+    Raises `re.error` if the regex is none.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        parsed = _sre.parse(regex)
+    if parsed.state.flags & re.IGNORECASE:
+        return ()
+    return _best(_runs(parsed))
+
+
+def piece_of(text: str) -> str:
+    """Return the longest part of a literal text that stands in one line and has no doubled blanks."""
+    return max((piece.strip() for piece in _BREAK.split(text)), key=len)[:MAX_LITERAL].rstrip()
+
+
+def weight(literals: Sequence[str]) -> int:
+    """Return how telling a set of alternatives is: the length of its shortest."""
+    return min(map(len, literals), default=0)
+
+
+def _best(candidates: list[Literals]) -> Literals:
+    found: Literals = ()
+    for candidate in candidates:
+        pieces = tuple(dict.fromkeys(map(piece_of, candidate)))
+        if len(pieces) <= MAX_ALTERNATIVES and weight(pieces) > weight(found):
+            found = pieces
+    return found if weight(found) >= MIN_LENGTH else ()
+
+
+def _runs(parsed: Any) -> list[Literals]:
+    """Return sets of alternatives, each of which is needed for a match of this sequence of nodes."""
+    runs: list[Literals] = []
+    text = ""
+    for operator, argument in _needed(parsed):
+        if operator is _op.LITERAL:
+            text += chr(argument)
+            continue
+        runs.append((text,))
+        text = ""
+        if operator is _op.BRANCH:
+            branches = [_best(_runs(branch)) for branch in argument[1]]
+            if all(branches):
+                runs.append(tuple(literal for branch in branches for literal in branch))
+    return [*runs, (text,)]
+
+
+def _needed(parsed: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the nodes that a match must go through: groups opened, assertions dropped, repeats walked once."""
+    for operator, argument in parsed:
+        if operator is _op.AT:
+            continue
+        if operator is _op.SUBPATTERN and not argument[1] & re.IGNORECASE:
+            yield from _needed(argument[3])
+        elif operator is _ATOMIC:
+            yield from _needed(argument)
+        elif operator in _REPEATS and argument[0] >= 1:
+            yield from ((_op.ANY, None), *_needed(argument[2]), (_op.ANY, None))
+        else:
+            yield operator, argument

@@ -1,0 +1,146 @@
+"""Whether a release lies in the range that a signature names, and what to say about it.
+
+Versions are PEP 440. What was built from a source tree (development builds, release candidates, `+g1a2b3c`) may or may
+not hold a change that went into a release next to it: near a boundary the answer is None, not a guess.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from packaging.specifiers import SpecifierSet
+    from packaging.version import Version
+
+# Local labels that name a build's platform, not a source tree: torch 2.9.1+cu128, 2.8.0+rocm6.4, 2.9.0+cpu.
+_PLATFORM = re.compile(r"(?:cu|cuda|rocm|hip|cpu|xpu|npu|ascend|corex|musa|mps|metax)[\d.]*\Z")
+_SAFE_PATH = re.compile(r"/[\w./+-]{1,300}\Z")
+
+
+def problem(text: str) -> str:
+    """Return what is wrong with a range such as `>=0.4.6.post5,<0.5.18`, '' if nothing is."""
+    from packaging.specifiers import InvalidSpecifier, SpecifierSet
+
+    try:
+        return "" if len(SpecifierSet(text)) else "names no release"
+    except InvalidSpecifier:
+        return f"{text!r} is no PEP 440 range such as >=0.4.6.post5,<0.5.18"
+
+
+def contains(ranges: Sequence[str], version: object) -> bool | None:
+    """Say whether a version lies in one of the ranges; None if it is not known or too near to a boundary to tell.
+
+    A version may also be a list of candidates: the answer is theirs if they agree.
+    """
+    if isinstance(version, (list, tuple)):
+        answers = {contains(ranges, candidate) for candidate in version}
+        return answers.pop() if len(answers) == 1 else None
+    found = parse(version)
+    if found is None:
+        return None
+    from packaging.specifiers import SpecifierSet
+
+    answers = {_in_range(SpecifierSet(text), found) for text in ranges}
+    return True if True in answers else None if None in answers else False
+
+
+def parse(version: object) -> Version | None:
+    """Return the PEP 440 version of a fact; None for what is none, and for the 0.0.0 of a build without history."""
+    from packaging.version import InvalidVersion, Version
+
+    if not isinstance(version, str) or len(version) > 100:
+        return None
+    try:
+        found = Version(version)
+    except InvalidVersion:
+        return None
+    return found if any(found.release) else None
+
+
+def fixed_in(ranges: Sequence[str], version: object = None) -> str:
+    """Return the first release after the range that holds `version` (else after the last range), '' if it is open."""
+    from packaging.specifiers import SpecifierSet
+
+    found = parse(version)
+    chosen = [text for text in ranges if found is not None and _in_range(SpecifierSet(text), found)] or list(
+        ranges[-1:]
+    )
+    bounds = [spec for text in chosen for spec in SpecifierSet(text) if spec.operator == "<"]
+    return bounds[0].version if bounds else ""
+
+
+def verdict(package: str, ranges: Sequence[str], version: object, python: object = None) -> str:
+    """Return the sentence that says what the release at hand means for a defect of these ranges.
+
+    `python` is the service's interpreter where it is known: the command that tells the release then asks it.
+    """
+    fix = fixed_in(ranges, version)
+    after = f"; fixed in {fix}" if fix else ""
+    inside = contains(ranges, version)
+    if inside:
+        return f"you run {package} {_said(version)}{after or ', which has this defect; no release with a fix is known'}"
+    if inside is False:
+        if _older(ranges, version):
+            return f"you run {package} {_said(version)}, which is older than this defect: look elsewhere"
+        return (
+            f"you run {package} {_said(version)}: you already have the fix{f' of {fix}' if fix else ''}: look elsewhere"
+        )
+    if parse(version) is not None or isinstance(version, (list, tuple)):
+        near = f"too near to the fix in {fix} to tell" if fix else "too near to the boundary to tell"
+        return f"you run {package} {_said(version)}, {near}"
+    return f"{package}'s version unknown: run `{ask(package, python)}`{after}"
+
+
+def ask(package: str, python: object = None) -> str:
+    """Return the command that prints the installed release of a package."""
+    if isinstance(python, str) and _SAFE_PATH.match(python):
+        return f"{shlex.quote(python)} -m pip show {package}"
+    return f"pip show {package}"
+
+
+def _said(version: object) -> str:
+    return " or ".join(map(str, version)) if isinstance(version, (list, tuple)) else str(version)
+
+
+def _in_range(spec: SpecifierSet, version: Version) -> bool | None:
+    if _from_source(version) and any(_near(bound, version) for bound in _bounds(spec)):
+        return None
+    return spec.contains(version.public if not _from_source(version) else version.base_version, prereleases=True)
+
+
+def _from_source(version: Version) -> bool:
+    return version.is_prerelease or bool(version.local and not _PLATFORM.match(version.local))
+
+
+def _bounds(spec: SpecifierSet) -> list[Version]:
+    bounds = (parse(one.version.removesuffix(".*")) for one in spec)
+    return [bound for bound in bounds if bound is not None]
+
+
+def _near(bound: Version, version: Version) -> bool:
+    """Say whether two are of the same or of neighbouring releases: 0.5.17 and 0.5.18, 0.5.18 and 0.6.0, 0.9 and 1.0."""
+    low, high = sorted([_three(bound), _three(version)])
+    if low[:2] == high[:2]:
+        return high[2] - low[2] <= 1
+    if low[0] == high[0]:
+        return high[1] - low[1] == 1 and high[2] == 0
+    return high[0] - low[0] == 1 and high[1:] == (0, 0)
+
+
+def _three(version: Version) -> tuple[int, int, int]:
+    return version.major, version.minor, version.micro
+
+
+def _older(ranges: Sequence[str], version: object) -> bool:
+    from packaging.specifiers import SpecifierSet
+
+    found = parse(version)
+    lower = [
+        parse(spec.version) for text in ranges for spec in SpecifierSet(text) if spec.operator in (">=", ">", "==")
+    ]
+    bounds = [bound for bound in lower if bound is not None]
+    return found is not None and bool(bounds) and len(bounds) >= len(ranges) and found < min(bounds)
