@@ -173,6 +173,7 @@ FIX = Variant(
                 "function": Text(r"[\w.<>]+", says="a function such as Class.method"),
                 "replace": _text,
                 "with": _text,
+                "fixed_when": _text,
             },
             ("title", "file", "function", "replace", "with"),
         ),
