@@ -1,0 +1,235 @@
+"""Containers that spread one entry over several physical lines: journal export, `-o verbose`, `-o json-pretty`.
+
+One-line containers (docker's and other JSON lines) are prefixes of a kind and are read where prefixes are peeled.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from triage.lines.repair import LONGEST_RAW, Physical
+from triage.model import Entry
+from triage.sources.export import FIELDS, parse_export
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+Unit = tuple[int, "int | None", "Physical | Entry"]
+"""What becomes one or more lines: byte offset, line number, a physical line or a decoded entry."""
+
+TOO_LONG = "[journalctl -o json left this message out: longer than 4096 bytes; use --all]"
+
+_EXPORT_LINE = re.compile(rb"[A-Z_][A-Z0-9_]*(?:=|$)")
+_EXPORT_NAME = re.compile(rb"[A-Z_][A-Z0-9_]{0,63}$")
+_EXPORT_FIRST = (b"__CURSOR=", b"__REALTIME_TIMESTAMP=")
+_VERBOSE_FIRST = re.compile(rb"\S.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \S+ \[(?P<cursor>s=[0-9a-f]+;i=[^\]]+)\]$")
+_VERBOSE_FIELD = re.compile(rb"    (?P<name>[A-Z_][A-Z0-9_]*)=")
+_PRETTY_FIRST = re.compile(rb"[\[ \t]*\{$")
+_PRETTY_FIELD = re.compile(rb'\s+"[^"]+"\s*:')
+_CURSOR_TIME = re.compile(r";t=([0-9a-f]{1,16})")
+_BATCH = 256 << 10
+
+
+def containers(lines: Sequence[Physical]) -> set[str]:
+    """Take some lines of the input; return which containers most of them belong to (`export`, `verbose`, `pretty`)."""
+    counts = {"export": 0, "verbose": 0, "pretty": 0}
+    firsts: set[str] = set()
+    full = 0
+    for line in lines:
+        raw = line.raw.rstrip(b"\r")
+        if not raw:
+            continue
+        full += 1
+        if _EXPORT_LINE.match(raw):
+            counts["export"] += 1
+            if raw.startswith(_EXPORT_FIRST):
+                firsts.add("export")
+        elif _VERBOSE_FIELD.match(raw):
+            counts["verbose"] += 1
+        elif _PRETTY_FIELD.match(raw):
+            counts["pretty"] += 1
+        elif _PRETTY_FIRST.match(raw):
+            firsts.add("pretty")
+        elif _VERBOSE_FIRST.match(raw):
+            firsts.add("verbose")
+    return {name for name in firsts if counts[name] * 4 >= full}
+
+
+class Grouper:
+    """Puts the lines of entries together. What belongs to no container goes through as it is."""
+
+    def __init__(self) -> None:
+        self.known: set[str] = set()
+        self._open = ""
+        self._lines: list[Physical] = []
+        self._held = 0
+        self._binary = 0
+        self._header: bytes | None = None
+        self._boundary = False
+        self._indent = b""
+
+    def feed(self, lines: Iterable[Physical]) -> Iterator[Unit]:
+        """Take the next lines; yield the units that are complete."""
+        known = self.known
+        if not known and not self._open:
+            for line in lines:
+                yield line.offset, line.number, line
+            return
+        for line in lines:
+            if self._open == "export":
+                if self._export(line):
+                    if self._boundary and self._held > _BATCH:
+                        yield from self._close()
+                    continue
+                yield from self._close()
+            elif self._open == "verbose":
+                if line.raw.startswith(b"    "):
+                    self._keep(line)
+                    continue
+                yield from self._close()
+            elif self._open == "pretty":
+                self._keep(line)
+                if line.raw.rstrip(b"\r,") == self._indent + b"}" or self._held > LONGEST_RAW:
+                    yield from self._close()
+                continue
+            self._open = self._begins(line.raw)
+            if not self._open:
+                yield line.offset, line.number, line
+            elif self._open == "export":
+                self._export(line)
+            else:
+                self._keep(line)
+
+    def finish(self) -> Iterator[Unit]:
+        """Yield what an input that ends in the middle of an entry still gives."""
+        yield from self._close()
+
+    def _begins(self, raw: bytes) -> str:
+        known = self.known
+        if "export" in known and raw.startswith(_EXPORT_FIRST):
+            return "export"
+        if "verbose" in known and _VERBOSE_FIRST.match(raw):
+            return "verbose"
+        if "pretty" in known and _PRETTY_FIRST.match(raw.rstrip(b"\r")):
+            self._indent = raw.rstrip(b"\r")[:-1].replace(b"[", b"")
+            return "pretty"
+        return ""
+
+    def _keep(self, line: Physical) -> None:
+        self._lines.append(line)
+        self._held += line.size
+
+    def _export(self, line: Physical) -> bool:
+        """Take the next line if it is part of the export; values with a length may hold newlines."""
+        if self._binary > 0:
+            self._binary -= line.size
+        elif self._header is not None:
+            self._header += line.raw + b"\n"
+            if len(self._header) >= 8:
+                self._binary = 8 + int.from_bytes(self._header[:8], "little") + 1 - len(self._header)
+                self._header = None
+        elif not line.raw:
+            self._boundary = True
+        elif _EXPORT_NAME.match(line.raw):
+            self._header = b""
+            self._boundary = False
+        elif _EXPORT_LINE.match(line.raw):
+            self._boundary = False
+        elif self._boundary:
+            return False
+        self._keep(line)
+        return True
+
+    def _close(self) -> Iterator[Unit]:
+        lines, self._lines, self._held = self._lines, [], 0
+        kind, self._open = self._open, self._open if self._open == "export" and self._boundary else ""
+        if not lines:
+            return
+        if kind == "export":
+            yield from _read_export(lines)
+        elif kind == "verbose":
+            yield lines[0].offset, lines[0].number, _read_verbose(lines)
+        elif kind == "pretty":
+            raw = b" ".join(line.raw.strip() for line in lines).rstrip(b",").lstrip(b"[ ")
+            size = sum(line.size for line in lines)
+            special = any(line.special for line in lines)
+            first = lines[0]
+            yield first.offset, first.number, Physical(first.offset, first.number, raw, size, special)
+
+
+def _read_export(lines: list[Physical]) -> Iterator[Unit]:
+    starts: list[tuple[int, Physical]] = []
+    fed = 0
+    for line in lines:
+        starts.append((fed, line))
+        fed += len(line.raw) + 1
+    index = 0
+    for entry in parse_export([b"".join(line.raw + b"\n" for line in lines)]):
+        while index + 1 < len(starts) and starts[index + 1][0] <= entry.offset:
+            index += 1
+        first = starts[index][1]
+        entry.offset = first.offset
+        yield first.offset, first.number, entry
+
+
+def _read_verbose(lines: list[Physical]) -> Entry:
+    values: dict[str, list[str]] = {}
+    into: list[str] = []
+    blanks = 0
+    for line in lines[1:]:
+        found = _VERBOSE_FIELD.match(line.raw)
+        text = line.raw.decode("utf-8", "replace")
+        if found and (not blanks or not line.raw.startswith(b" " * blanks)):
+            name = found["name"].decode()
+            blanks = found.end()
+            into = [text[blanks:]]
+            values.setdefault(name, into)
+        else:
+            into.append(text[blanks:])
+    first = _VERBOSE_FIRST.match(lines[0].raw)
+    cursor = first["cursor"].decode("utf-8", "replace") if first else ""
+    time = _CURSOR_TIME.search(cursor)
+    fields = {name: "\n".join(value) for name, value in values.items() if name in FIELDS}
+    return Entry(fields, int(time[1], 16) if time else 0, cursor or None, lines[0].offset)
+
+
+def entry_of(record: dict[str, Any], offset: int) -> Entry | None:
+    """Take a decoded JSON object; return it as a journal entry, None if it is none.
+
+    journalctl writes a value as text, as a list of byte values where it holds control characters, as null where it is
+    longer than 4,096 bytes, and as a list of these where the field is repeated (journalctl(1), `-o json`).
+    """
+    if "__REALTIME_TIMESTAMP" not in record and "__CURSOR" not in record and "_BOOT_ID" not in record:
+        return None
+    fields: dict[str, str] = {}
+    for name, value in record.items():
+        if name in FIELDS:
+            text = _value(value)
+            if text is not None:
+                fields[name] = text
+    if "MESSAGE" in record and record["MESSAGE"] is None:
+        fields["MESSAGE"] = TOO_LONG
+    realtime = str(record.get("__REALTIME_TIMESTAMP", ""))
+    cursor = record.get("__CURSOR")
+    return Entry(fields, int(realtime) if realtime.isdigit() else 0, cursor if isinstance(cursor, str) else None, offset)
+
+
+def _value(value: object) -> str | None:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list) and value:
+        if all(isinstance(each, int) and 0 <= each < 256 for each in value):
+            return bytes(value).decode("utf-8", "replace")
+        return _value(value[0])
+    return str(value) if isinstance(value, (int, float)) else None
+
+
+def json_object(text: str) -> dict[str, Any] | None:
+    """Take text that may be a JSON object; return it, None if it is none."""
+    try:
+        record = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return record if isinstance(record, dict) else None

@@ -1,0 +1,107 @@
+"""Votes on the prefixes that a single line of text can look like.
+
+In a CI log, `<time> Attempted locations:` looks like a journal line of the host `Attempted`, and a sentence with a `|`
+like docker compose. So such a prefix counts only if it stands on many lines, with the same host or name again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from triage.data import knowledge
+from triage.lines.prefixes import Learned, Peeler, Row, name_in, rows
+from triage.lines.said import Merger, Said
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triage.lines.clock import Clock
+
+JSON = "json"
+_ENOUGH = 3
+_MOST_WEAK = 0.9
+_OF_ALL = 0.02
+_JOURNAL_SHARE = 0.5
+_JSON_SHARE = 0.3
+
+
+class Votes:
+    """Looks at lines and decides which rows `learned` shall hold; what was decided stays."""
+
+    def __init__(self, learned: Learned, clock: Clock) -> None:
+        self._learned = learned
+        self._peeler = Peeler(Learned(everything=True, hosts=learned.hosts), clock, Merger())
+        keys = "|".join(re.escape(key.split(".")[0]) for key in knowledge("prefixes")["json"]["text"])
+        self._json = re.compile(rf'(?:data: )?\{{\s*".*"(?:{keys})"\s*:.*\}}\s*$', re.DOTALL)
+
+    def count(self, texts: Sequence[str]) -> bool:
+        """Take the texts of some lines in order; return whether anything new was learned."""
+        texts = [text for text in texts if text.strip()]
+        found: dict[Row, list[tuple[int, dict[str, str | None]]]] = {}
+        objects: list[int] = []
+        peeler = self._peeler
+        nothing = Said()
+        for index, text in enumerate(texts):
+            peeler.hits = []
+            peeler.peel(text, 0, nothing, None, False)
+            for row, match in peeler.hits:
+                if row.learn is not None:
+                    found.setdefault(row, []).append((index, match.groupdict()))
+            if text.endswith("}") and self._json.match(text, peeler.rest):
+                objects.append(index)
+        changed = False
+        for row, hits in found.items():
+            if row.learn == "hosts":
+                changed |= self._hosts(row, hits, len(texts))
+            elif row.learn == "names":
+                changed |= self._names(row, hits, len(texts))
+            elif _stands([index for index, _ in hits], len(texts), row.at_least):
+                changed |= self._accept(row.id)
+        if _stands(objects, len(texts), _JSON_SHARE):
+            changed |= self._accept(JSON)
+        return changed
+
+    def _accept(self, name: str) -> bool:
+        new = name not in self._learned.rows
+        self._learned.rows.add(name)
+        return new
+
+    def _hosts(self, row: Row, hits: list[tuple[int, dict[str, str | None]]], total: int) -> bool:
+        strong = [(index, groups["host"]) for index, groups in hits if groups["pid"] or groups["ident"] == "kernel"]
+        if not _stands([index for index, _ in hits], total, _JOURNAL_SHARE) or len(hits) < total * _OF_ALL:
+            return False
+        counts = Counter(host for _, host in strong)
+        if not strong:
+            if len(hits) < total * _MOST_WEAK:
+                return False
+            counts = Counter(groups["host"] for _, groups in hits)
+        hosts = {host for host, count in counts.items() if host and (count >= _ENOUGH or len(hits) == total)}
+        new = not hosts <= self._learned.hosts
+        self._learned.hosts |= hosts
+        return bool(hosts) and (self._accept(row.id) or new)
+
+    def _names(self, row: Row, hits: list[tuple[int, dict[str, str | None]]], total: int) -> bool:
+        counts = Counter(name_in(groups) for _, groups in hits)
+        names = {name for name, count in counts.items() if count >= _ENOUGH or (len(counts) == 1 and count == total)}
+        if not _stands([index for index, groups in hits if name_in(groups) in names], total, row.at_least):
+            return False
+        known = self._learned.names.setdefault(row.id, set())
+        new = not names <= known
+        known |= names
+        return self._accept(row.id) or new
+
+
+def _stands(indexes: list[int], total: int, share: float) -> bool:
+    """Say whether a prefix stands on enough of the lines between the first and the last that have it."""
+    if not indexes:
+        return False
+    if len(indexes) == total:
+        return True
+    return len(indexes) >= _ENOUGH and len(indexes) >= share * (indexes[-1] - indexes[0] + 1)
+
+
+def learnable() -> set[str]:
+    """Return the rows that need a vote."""
+    return {row.id for row in rows() if row.learn is not None} | {JSON}

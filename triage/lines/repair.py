@@ -1,0 +1,183 @@
+"""Mends text: physical lines out of blocks, broken encodings, terminal escapes, glued and overlong lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+LONGEST_RAW = 4 << 20
+"""Bytes kept of one physical line, of its head and its tail together."""
+
+LONGEST_TEXT = 64 << 10
+"""Characters kept of one line's text."""
+
+COUNTED = 8 << 20
+"""Line numbers are counted up to this offset; beyond it they would cost more than they are worth."""
+
+_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[")
+_ANSI = re.compile(
+    r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]"
+)
+_BAR = re.compile(r"\d+%(?:\|| Completed \|)[^\[\r]{0,400}\[[^\]\r]{0,200}\]")
+_HEAD = re.compile(r"\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?P<labels>(?: [A-Z][A-Z_]{1,9}\d+)*)\] ")
+_UNESCAPE = {'\\"': '"', "\\'": "'", "\\t": "\t", "\\r": "", "\\\\": "\\"}
+_ESCAPED = re.compile(r"\\[\"'tr\\]")
+
+
+class Physical(NamedTuple):
+    """One physical line: byte offset, number from 1 (None where not counted), bytes without the newline.
+
+    `size` is its length in the input, newline included; `raw` may be shorter, its middle cut. `special` says that some
+    line of its block holds escapes, carriage returns or NUL bytes.
+    """
+
+    offset: int
+    number: int | None
+    raw: bytes
+    size: int
+    special: bool
+
+
+def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
+    """Take blocks of (byte offset, bytes); yield their lines.
+
+    A line may be spread over any number of blocks that follow each other without a gap; of one longer than
+    `LONGEST_RAW` the middle is dropped. A gap between blocks ends a line.
+    """
+    number: int | None = 1
+    end = 0
+    held: list[bytes] = []
+    held_at = held_size = 0
+    held_special = False
+    for offset, block in blocks:
+        if offset != end:
+            if held:
+                yield Physical(held_at, number, b"".join(held), held_size, held_special)
+                held, held_size = [], 0
+            number = None
+        end = offset + len(block)
+        special = any(escape in block for escape in _ESCAPES)
+        lines = block.split(b"\n")
+        rest = lines.pop()
+        for raw in lines:
+            if held:
+                held.append(raw)
+                start, size = held_at, held_size + len(raw) + 1
+                whole = b"".join(held)
+                yield Physical(start, number, whole, size, special or held_special)
+                offset = start + size
+                held, held_size = [], 0
+            else:
+                yield Physical(offset, number, raw, len(raw) + 1, special)
+                offset += len(raw) + 1
+            if number is not None:
+                number = number + 1 if offset < COUNTED else None
+        if rest:
+            if not held:
+                held_at, held_special = offset, False
+            held.append(rest)
+            held_size += len(rest)
+            held_special = held_special or special
+            if held_size > LONGEST_RAW and sum(map(len, held)) > LONGEST_RAW:
+                held = _shorten(held)
+    if held:
+        yield Physical(held_at, number, b"".join(held), held_size, held_special)
+
+
+def _shorten(pieces: list[bytes]) -> list[bytes]:
+    whole = b"".join(pieces)
+    half = LONGEST_RAW // 2
+    return [whole[:half], whole[half:][-(half // 2) :]]
+
+
+def decode(line: Physical) -> str:
+    """Take a physical line; return its text, without escapes, NUL bytes and the carriage return of its end."""
+    text = line.raw.decode("utf-8", "replace")
+    if line.offset == 0 and text.startswith("\ufeff"):
+        text = text[1:]
+    return plain(text) if line.special else text
+
+
+def plain(text: str) -> str:
+    """Take text; return it without terminal escapes, NUL bytes and carriage returns at its end."""
+    if "\x1b" in text or "\0" in text or "033[" in text or "\x1e" in text or "\\x1b[" in text:
+        text = _ANSI.sub("", text)
+    return text.rstrip("\r") if "\r" in text else text
+
+
+def pieces(text: str) -> list[str]:
+    """Take a line's text after its outer prefixes; return what it holds, usually itself alone.
+
+    Splits progress bars that were redrawn with carriage returns (of a run of bars only the last is kept), bars that are
+    glued before a message, records glued behind another writer's text, and tracebacks with literal `\\n` inside.
+    """
+    if len(text) > LONGEST_TEXT:
+        text = shorten(text)
+    parts = [text]
+    if "\r" in text:
+        parts = _redrawn(text)
+    if "%" in text:
+        parts = [part for each in parts for part in _after_bars(each)]
+    if text.find("[20", 1) > 0:
+        parts = [part for each in parts for part in _records(each)]
+    if "\\n" in text and ("Traceback (most recent call last)" in text or 'File "' in text or 'File \\"' in text):
+        parts = [part for each in parts for part in _unescaped(each)]
+    return parts
+
+
+def shorten(text: str) -> str:
+    """Take a long text; return its head and tail with a note of what was cut between them."""
+    tail = LONGEST_TEXT // 4
+    head = LONGEST_TEXT - tail - 64
+    return f"{text[:head]} [.. {len(text) - head - tail} characters cut ..] {text[-tail:]}"
+
+
+def _redrawn(text: str) -> list[str]:
+    parts = [part for part in text.split("\r") if part.strip()]
+    kept: list[str] = []
+    for part in parts:
+        bar = _is_bar(part)
+        if bar and kept and _is_bar(kept[-1]):
+            kept[-1] = part
+        else:
+            kept.append(part)
+    return kept or [""]
+
+
+def _is_bar(text: str) -> bool:
+    found = _BAR.search(text)
+    return found is not None and not text[found.end() :].strip()
+
+
+def _after_bars(text: str) -> list[str]:
+    if "%|" not in text and "% Completed |" not in text:
+        return [text]
+    parts: list[str] = []
+    start = 0
+    for found in _BAR.finditer(text):
+        rest = text[found.end() :]
+        if rest.strip() and not rest.startswith(("\r", ":", ",", ".", ")", '"', "'")):
+            parts.append(text[start : found.end()])
+            start = found.end()
+    parts.append(text[start:])
+    return parts
+
+
+def _records(text: str) -> list[str]:
+    parts: list[str] = []
+    start = 0
+    for found in _HEAD.finditer(text, 1):
+        # Without a label the head may be quoted in a message; with one it is a writer that came in between.
+        if found["labels"] or text[found.start() - 1] not in " \t\"'(":
+            parts.append(text[start : found.start()])
+            start = found.start()
+    parts.append(text[start:])
+    return parts
+
+
+def _unescaped(text: str) -> list[str]:
+    if "\\n" not in text:
+        return [text]
+    lines = text.split("\\n")
+    return [_ESCAPED.sub(lambda found: _UNESCAPE[found[0]], line) if "\\" in line else line for line in lines]
