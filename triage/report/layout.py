@@ -1,0 +1,99 @@
+"""Sets a view as lines of a given width: labels in one column, what they say in the next."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triage.report.text import columns, middle, wrap
+
+if TYPE_CHECKING:
+    from triage.report.items import Block, Item, Section, View
+
+Span = tuple[str, str]
+"""A text and the name of its style: an outcome, or `label`, `at`, `plain`, `note` or an item's kind."""
+
+NARROWEST = 20
+_SIGNS = {"failed": "✗", "degraded": "!", "starting": "…", "healthy": "✓"}
+_LABEL, _GAP, _INDENT = 9, 2, 2
+_STACKED = 50
+_PROSE = 96
+_AT = 26
+_NARROW_LOG = 24
+
+
+def lay_out(view: View, width: int) -> list[list[Span]]:
+    """Take a view and a width in columns; return its lines.
+
+    No line is wider, save commands and links, which are never cut or wrapped so that they can be copied.
+    """
+    width = max(width, NARROWEST)
+    lines: list[list[Span]] = []
+    previous: Block | None = None
+    for block in view.blocks:
+        if previous is not None and (block.sections or previous.sections):
+            lines.append([])
+        lines += _block(block, width)
+        previous = block
+    if view.notes:
+        lines.append([])
+    for note in view.notes:
+        lines += [[(line, "note")] for line in wrap(note, min(width, _PROSE))]
+    return lines
+
+
+def _block(block: Block, width: int) -> list[list[Span]]:
+    said = wrap(block.sentence, min(width, _PROSE + _LABEL) - _INDENT)
+    signs = [_SIGNS.get(block.outcome, "-"), *(" " * (len(said) - 1))]
+    lines: list[list[Span]] = [[(f"{sign} {line}", block.outcome)] for sign, line in zip(signs, said, strict=True)]
+    group = None
+    for section in block.sections:
+        if section.group != group:
+            lines.append([])
+            group = section.group
+        lines += _section(section, width)
+    return lines
+
+
+def _section(section: Section, width: int) -> list[list[Span]]:
+    label = middle(section.label, _LABEL)
+    stacked = width < _STACKED
+    left = _INDENT * 2 if stacked else _INDENT + _LABEL + _GAP
+    at = min(max((columns(item.at) for item in section.items if item.at), default=0), _AT)
+    lines: list[list[Span]] = []
+    for item in section.items:
+        lines += _item(item, left, width, at)
+    start = " " * _INDENT + label
+    if stacked or not lines or not _fits(lines[0], left, width):
+        return [[(start, "label")], *lines]
+    padded = start + " " * (left - columns(start))
+    lines[0] = [(padded, "label"), (lines[0][0][0][left:], lines[0][0][1]), *lines[0][1:]]
+    return lines
+
+
+def _fits(line: list[Span], left: int, width: int) -> bool:
+    """Say whether the line begins beyond the labels' column."""
+    return line[0][0].startswith(" " * left) and sum(columns(text) for text, _ in line) <= width
+
+
+def _item(item: Item, left: int, width: int, at: int) -> list[list[Span]]:
+    indent = " " * left
+    if item.kind in ("command", "link"):
+        inside = left + (_INDENT if item.kind == "command" else 0)
+        room = inside + columns(item.text) <= width
+        return [[(" " * (inside if room else _INDENT) + item.text, item.kind)]]
+    if item.at and width - left - at - _GAP >= _NARROW_LOG:
+        before = middle(item.at, at)
+        before += " " * (at - columns(before) + _GAP)
+        texts = _texts(item, width - left - at - _GAP)
+        hanging = " " * (left + at + _GAP)
+        first: list[Span] = [(indent + before, "at"), (texts[0], item.kind)]
+        rest: list[list[Span]] = [[(hanging + text, item.kind)] for text in texts[1:]]
+        return [first, *rest]
+    above: list[list[Span]] = [[(indent + middle(item.at, width - left), "at")]] if item.at else []
+    return above + [[(indent + text, item.kind)] for text in _texts(item, width - left)]
+
+
+def _texts(item: Item, width: int) -> list[str]:
+    if item.kind == "log":
+        return [middle(line, width) for line in item.text.split("\n")]
+    return wrap(item.text, min(width, _PROSE))

@@ -1,0 +1,208 @@
+"""The second half of a view: the lines that decided, what came after and before, what is not known, and the details."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from triage.report.items import Item, Section
+from triage.report.names import command, frame, ranks
+from triage.report.sentence import diagnoses, head, phase_name, reason_of
+from triage.report.text import middle, one_line, visible
+from triage.report.times import clock, duration, stamp
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triage.model import Evidence, Failure, Incident, Position, Process
+
+_LINES, _GAPS, _FOLLOWERS, _EARLIER, _LINKS = 4, 4, 3, 2, 3
+_UNIT = re.compile(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
+_SIGNATURE = re.compile(r"[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w./-]{0,199}", re.ASCII)
+_LINK = re.compile(r"https://[\w.-]+(?:/[\w.~:/?#@!$&()*+,;=%-]*)?", re.ASCII)
+_PACKED = (".gz", ".xz", ".zst", ".bz2", ".journal", ".export")
+
+
+def evidence(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
+    """Take an incident and its root failure; return the decisive lines and how to read on from there."""
+    if root is None:
+        return []
+    reason = reason_of(incident, root)
+    lines = [*(_spread(reason.evidence, 1) if reason else []), *_spread(root.evidence, _LINES)]
+    items = [Item("log", _shown(found.text), where(found.at, local)) for found in lines]
+    if not items:
+        items = [Item("log", _shown(root.text or head(root)), where(root.first, local))]
+    found = [Section("evidence", items, "evidence")]
+    go = _read_on(incident, root.first)
+    if go:
+        found.append(Section("read on", [Item("command", command(go))], "evidence"))
+    return found
+
+
+def where(at: Position, local: bool) -> str:
+    """Take a position; return `14:21:21 PP6 :210`, or what of it is known: time, rank or pid, line or `@offset`."""
+    who = one_line(at.rank) if at.rank else f"pid {at.pid}" if at.pid is not None else ""
+    place = f":{at.line}" if at.line is not None else "" if at.cursor else f"@{at.offset}"
+    return " ".join(filter(None, (clock(at.time, at.zoned, local), who, place)))
+
+
+def _spread(lines: Sequence[Evidence], most: int) -> Sequence[Evidence]:
+    """Return so many of the lines at most, from both ends: the first says where it began, the last what it was."""
+    if len(lines) <= most:
+        return lines
+    return [*lines[: most - most // 2], *lines[len(lines) - most // 2 :]]
+
+
+def _shown(text: str) -> str:
+    lines = [line for line in text.split("\n") if line.strip()]
+    more = f"  (+{len(lines) - 1} lines)" if len(lines) > 1 else ""
+    return visible(lines[0].strip()) + more if lines else ""
+
+
+def _read_on(incident: Incident, at: Position) -> list[str]:
+    unit = _unit(incident)
+    if at.cursor and visible(at.cursor) == at.cursor:
+        return ["journalctl", *(["-u", unit] if unit else []), f"--cursor={at.cursor}"]
+    source = at.source or incident.source
+    if ("/" not in source and "." not in source) or source.startswith("-") or source.endswith(_PACKED):
+        return []
+    return ["less", f"+{at.line}" if at.line is not None else f"+{at.offset}P", source]
+
+
+def _unit(incident: Incident) -> str | None:
+    units = [member.unit for member in incident.members if member.unit and _UNIT.fullmatch(member.unit)]
+    return units[0] if units else None
+
+
+def aftermath(incident: Incident, root: Failure | None) -> list[Section]:
+    """Take an incident and its root failure; return what followed from it, and how earlier attempts ended."""
+    found = []
+    followers = [other for other in incident.failures if other.role == "consequence" and other is not root]
+    teardown = sum(other.role == "teardown" for other in incident.failures)
+    if followers and root is not None:
+        found.append(Section("then", _followers(root, followers, teardown), "after"))
+    elif teardown:
+        found.append(
+            Section("then", [Item("prose", f"{_count(teardown, 'failure')} while it was taken down.")], "after")
+        )
+    earlier = incident.attempts.count - 1
+    if earlier > 0:
+        found.append(Section("earlier", _earlier(incident, earlier), "after"))
+    return found
+
+
+def _followers(root: Failure, followers: list[Failure], teardown: int) -> list[Item]:
+    fallen = {rank for other in followers for rank in other.ranks} - set(root.ranks)
+    kinds: dict[str, list[str]] = {}
+    for other in followers:
+        kinds.setdefault(head(other), []).extend(other.ranks)
+    opening = (
+        f"{_count(len(fallen), 'more rank')} fell after it"
+        if fallen
+        else f"{_count(len(followers), 'more failure')} followed from it"
+    )
+    tail = f", {_count(teardown, 'failure')} while it was taken down" if teardown else ""
+    items = [Item("prose", f"{opening}{tail}:")]
+    items += [Item("log", text, ranks(who, 3)) for text, who in list(kinds.items())[:_FOLLOWERS]]
+    if len(kinds) > _FOLLOWERS:
+        items.append(Item("quiet", f"and {len(kinds) - _FOLLOWERS} more kinds, see --all-failures"))
+    return items
+
+
+def _earlier(incident: Incident, earlier: int) -> list[Item]:
+    tail = {True: ", failed in the same way", False: ", not all failed in the same way:", None: ""}
+    same = incident.attempts.same_fingerprint
+    items = [Item("prose", f"{_count(earlier, 'attempt')} before this one{tail[same]}")]
+    if same is False:
+        items += [Item("log", one_line(text)) for text in incident.attempts.earlier[-_EARLIER:]]
+    return items
+
+
+def unsure(incident: Incident) -> list[Section]:
+    """Take an incident; return what could not be read and could change the verdict."""
+    gaps = incident.gaps
+    items = [Item("prose", one_line(gap.detail) or gap.kind) for gap in gaps[:_GAPS]]
+    if len(gaps) > _GAPS:
+        items.append(Item("quiet", f"and {len(gaps) - _GAPS} more"))
+    return [Section("not seen", items, "gaps")] if items else []
+
+
+def next_steps(incident: Incident, root: Failure | None) -> list[Section]:
+    """Take an incident and its root failure; return where to read more, or what to do when nothing is known."""
+    known = diagnoses(incident, root)
+    links = [link for found in known[:1] for link in found.references if _LINK.fullmatch(link)]
+    more = [Item("command", command(["triage", "explain", known[0].signature]))] if known else []
+    if known and _SIGNATURE.fullmatch(known[0].signature):
+        return [Section("more", [*more, *(Item("link", link) for link in links[:_LINKS])], "next")]
+    if root is not None or incident.outcome == "failed":
+        text = "No signature matches this failure. To see all that failed, and what is known:"
+        commands = [_again(incident), ["triage", "signatures", "list"]]
+        return [Section("next", [Item("prose", text), *(Item("command", command(c)) for c in commands if c)], "next")]
+    return []
+
+
+def _again(incident: Incident) -> list[str]:
+    unit = _unit(incident)
+    if unit:
+        return ["triage", "journal", unit, "--all-failures"]
+    if incident.source in ("", "-") or ("/" not in incident.source and "." not in incident.source):
+        return []
+    return ["triage", "logs", *(["--"] if incident.source.startswith("-") else []), incident.source, "--all-failures"]
+
+
+def every(incident: Incident, local: bool) -> list[Section]:
+    """Take an incident; return all its failures, each with its role and why it has it."""
+    heads = {found.id: head(found, 60) for found in incident.failures}
+    return [Section(one_line(found.id), _failure(found, heads, local), "all") for found in incident.failures]
+
+
+def _failure(found: Failure, heads: dict[str, str], local: bool) -> list[Item]:
+    who = ranks(found.ranks)
+    times = f", {found.count:,} times" if found.count > max(len(found.ranks), 1) else ""
+    items = [Item("prose", f"{found.role}{f', {who}' if who else ''}{times}: {head(found, 400)}")]
+    if found.because is not None:
+        other = heads.get(found.because.failure, "")
+        reason = f"{found.because.failure}{f' ({other})' if other else ''}, by the rule {found.because.rule}"
+        items.append(Item("quiet", one_line(f"because of {reason}")))
+    items += [Item("quiet", one_line(f"{known.signature} ({known.confidence})")) for known in found.diagnoses[:3]]
+    items.append(
+        Item("log", _shown(found.evidence[0].text if found.evidence else found.text), where(found.first, local))
+    )
+    return items
+
+
+def stack(root: Failure | None) -> list[Section]:
+    """Take the root failure; return its whole stack, outermost frame first."""
+    frames = (root.exception.frames if root and root.exception else []) or (root.frames if root else [])
+    return [Section("stack", [Item("log", frame(found)) for found in frames], "stack")] if frames else []
+
+
+def processes(incident: Incident, local: bool) -> list[Section]:
+    """Take an incident; return how far each of its processes came, its last line and its end."""
+    items = []
+    for process in incident.processes:
+        who = " ".join(filter(None, (one_line(process.rank or ""), f"pid {process.pid}" if process.pid else "")))
+        items.append(Item("prose", _process(process), who or "process"))
+        if process.last:
+            items.append(Item("log", _shown(process.last.text), where(process.last.at, local)))
+    return [Section("processes", items, "processes")] if items else []
+
+
+def _process(process: Process) -> str:
+    parts = []
+    for found in process.phases:
+        took = found.end - found.start if found.start is not None and found.end is not None else 0.0
+        parts.append(phase_name(found.phase) + (f" {duration(took)}" if took > 0 else ""))
+    text = ", ".join(parts) or "no phase seen"
+    return one_line(f"{text}; {process.exit}" if process.exit else text)
+
+
+def facts(incident: Incident) -> list[Section]:
+    """Take an incident; return all that is known of the service, by name."""
+    items = [Item("log", middle(one_line(str(value)), 400), one_line(name)) for name, value in incident.facts.items()]
+    times = [Item("log", stamp(incident.ready, incident.zoned, False), "ready")] if incident.ready is not None else []
+    return [Section("facts", items + times, "facts")] if items or times else []
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,68 @@
+"""What is shown of a report, in the order in which it is used: one view for the terminal, Markdown and HTML.
+
+A view knows no failures and no fixes any more, only sections with labels and items; how they look is the renderer's
+business.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triage.report import findings, surroundings
+from triage.report.items import Block, View
+from triage.report.sentence import root_of, summary
+from triage.report.text import one_line
+
+if TYPE_CHECKING:
+    from triage.model import Incident, Report
+
+_URGENCY: dict[str, int] = {"failed": 0, "degraded": 1, "starting": 2, "healthy": 3}
+
+
+def build(report: Report, all_failures: bool = False, local: bool = False) -> View:
+    """Take a report, prepared by `prepare`; return its view.
+
+    With `all_failures` every failure is listed with its role and the reason of it. With `local` times whose zone is
+    known are in the reader's zone, else in UTC.
+    """
+    blocks = [_block(incident, said, all_failures, local) for incident, said in _shown(report)]
+    blocks.sort(key=lambda block: _URGENCY.get(block.outcome, 0))
+    tool = report.tool
+    count = f", {tool.signatures:,} signatures" if tool.signatures else ""
+    return View(blocks, [one_line(note) for note in report.notes], one_line(f"triage {tool.version}{count}"))
+
+
+def _shown(report: Report) -> list[tuple[Incident, str]]:
+    known = range(1, len(report.incidents) + 1)
+    shown = [
+        (report.incidents[verdict.incident - 1], one_line(verdict.summary))
+        for verdict in report.verdicts
+        if verdict.incident in known
+    ]
+    return shown or [(incident, summary(incident)) for incident in report.incidents]
+
+
+def _block(incident: Incident, said: str, all_failures: bool, local: bool) -> Block:
+    block = Block(incident.outcome, said or summary(incident))
+    root = root_of(incident)
+    if root is not None or incident.outcome in ("failed", "degraded"):
+        block.sections = [
+            *findings.run(incident, local),
+            *findings.failure(incident, root),
+            *findings.cause(incident, root),
+            *findings.fixes(incident, root),
+            *surroundings.evidence(incident, root, local),
+            *surroundings.aftermath(incident, root),
+            *surroundings.unsure(incident),
+            *surroundings.next_steps(incident, root),
+        ]
+        block.details = [
+            *surroundings.stack(root),
+            *surroundings.processes(incident, local),
+            *surroundings.facts(incident),
+        ]
+    else:
+        block.sections = surroundings.unsure(incident)
+    if all_failures:
+        block.sections += surroundings.every(incident, local)
+    return block
