@@ -96,8 +96,9 @@ class Clock:
         return self._without_year(text, self._numbers), False
 
     def glog(self, text: str) -> Reading:
-        """Read `1124 12:00:00.123456`, as glog and torch write it."""
-        return self._without_year(text[:2] + "-" + text[2:], self._numbers), False
+        """Read `1124 12:00:00.123456`, as glog and torch write it; some builds write January as `130`."""
+        date, _, clock = text.partition(" ")
+        return self._without_year(f"{date[:-2]:0>2}-{date[-2:]} {clock}", self._numbers), False
 
     def ctime(self, text: str) -> Reading:
         """Read `Mon Nov 24 12:00:00 2025`, as `dmesg -T` writes it."""
