@@ -38,7 +38,7 @@ def load(path: Path) -> Any:
 
 
 def kept(path: Path) -> Any:
-    """Take a file of the cache; return its content, None where it is missing, damaged or another user could write it."""
+    """Take a file of the cache; return its content, None where it is missing, damaged or writable by other users."""
     if not _ours(path):
         return None
     try:

@@ -1,0 +1,143 @@
+"""A signature's match, held against one exception of one failure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from triage.matching import frames as stacks
+from triage.matching import machine, sequence
+from triage.matching.result import Result, best, every, leaf, opposite
+from triage.matching.subject import fold
+
+if TYPE_CHECKING:
+    from triage.library.signature import Match
+    from triage.matching.context import Context
+    from triage.matching.subject import Link, Subject
+
+_NEAR_MESSAGE = 88.0
+_NEAR_FRAME = 82.0
+_NEAR_LENGTH = 16
+
+
+def evaluate(match: Match, subject: Subject, context: Context) -> tuple[Result, int]:
+    """Hold a match against every exception of a failure; return the best result and which exception it is of."""
+    results = [_on(match, subject, link, context) for link in subject.links]
+    chosen = best(results)
+    return chosen, subject.links[results.index(chosen)].number
+
+
+def _on(match: Match, subject: Subject, link: Link, context: Context) -> Result:
+    parts: list[Result] = []
+    if match.exception:
+        parts.append(_exception(match.exception, link))
+    if match.message is not None:
+        parts.append(_message(match.message, subject, link, context))
+    if match.message_is is not None:
+        wanted = fold(match.message_is)
+        there = (link.message or None) == wanted if link.type else subject.text == wanted
+        parts.append(leaf(there, f"message is {_quoted(wanted)}", 3.5 + _length(wanted)))
+    if match.message_re is not None:
+        parts.append(_message_re(match.message_re, subject, link, context))
+    if match.frames:
+        parts.append(_frames(match, subject, link, context))
+    if match.native:
+        parts.append(machine.native(match.native, subject))
+    if match.log:
+        parts.append(sequence.log(match.log, subject, context))
+    if match.unit:
+        parts.append(machine.unit(match.unit, subject, context))
+    if match.kernel:
+        parts.append(machine.kernel(match.kernel, subject))
+    if match.silence:
+        parts.append(machine.silence(match.silence, subject))
+    parts.extend(_on(one, subject, link, context) for one in match.all)
+    if match.any:
+        parts.append(best([_on(one, subject, link, context) for one in match.any]))
+    for one in match.negated:
+        inner = _on(one, subject, link, context)
+        parts.append(opposite(inner, "not: " + "; ".join(inner.matched or inner.missing)))
+    return every(parts)
+
+
+def _exception(wanted: tuple[str, ...], link: Link) -> Result:
+    phrase = "exception " + " or ".join(wanted)
+    if not link.type:
+        return leaf(None if link.frames or link.raw else False, phrase, 1.0, counts=0)
+    hit = next((name for name in wanted if _type_fits(name, link.type)), None)
+    return leaf(hit is not None, f"exception {hit}" if hit else phrase, 1.25 if hit and "." in hit else 1.0, counts=0)
+
+
+def _type_fits(wanted: str, there: str) -> bool:
+    if "." not in wanted or "." not in there:
+        return wanted.rpartition(".")[2] == there.rpartition(".")[2]
+    return there == wanted or there.endswith(f".{wanted}")
+
+
+def _message(text: str, subject: Subject, link: Link, context: Context) -> Result:
+    wanted = fold(text)
+    phrase, score = f"message {_quoted(wanted)}", 3.0 + _length(wanted)
+    if not link.type:
+        return leaf(wanted in subject.text, phrase, score)
+    if wanted in link.message or wanted in subject.attached:
+        return leaf(True, phrase, score)
+    if not link.message and subject.partial:
+        return leaf(None, f"{phrase} (the traceback is cut off)", score)
+    if context.fuzzy and len(wanted) >= _NEAR_LENGTH and _alike(wanted, link.message) >= _NEAR_MESSAGE:
+        return leaf(None, f"{phrase} (the log says {_quoted(link.message)})", score)
+    return leaf(False, phrase, score)
+
+
+def _message_re(pattern: str, subject: Subject, link: Link, context: Context) -> Result:
+    from triage.library.literals import literals_of, weight
+
+    literals = literals_of(pattern)
+    phrase, score = f"message like {_quoted(pattern)}", 3.0 + _length("x" * weight(literals))
+    texts = (
+        [(link.message, link.raw), (subject.attached, subject.attached)] if link.type else [(subject.text, subject.raw)]
+    )
+    state: bool | None = None if link.type and not link.message and subject.partial else False
+    for folded, raw in texts:
+        if literals and not any(literal in folded for literal in literals):
+            continue
+        for text in dict.fromkeys((folded, raw)):
+            found = context.search(pattern, text)
+            if found.state:
+                return leaf(True, phrase, score, captures=found.captures)
+            if found.state is None:
+                return leaf(None, f"{phrase} (not tested: took too long)", score)
+    return leaf(state, phrase, score)
+
+
+def _frames(match: Match, subject: Subject, link: Link, context: Context) -> Result:
+    hits = stacks.found(match.frames, link.frames)
+    bare = not link.frames and bool(link.type)
+    cut = subject.partial and any(hits)
+    parts = []
+    for pattern, hit in zip(match.frames, hits, strict=True):
+        phrase = f"frame {pattern.text}"
+        state: bool | None = hit or (None if bare or cut else False)
+        if bare:
+            phrase += " (the log has no traceback)"
+        elif state is False and context.fuzzy and link.frames:
+            likeness, name = stacks.similar(pattern, link.frames)
+            if likeness >= _NEAR_FRAME:
+                state, phrase = None, f"{phrase} (the log has {name})"
+        parts.append(leaf(state, phrase, 4.0))
+    return every(parts)
+
+
+def _alike(wanted: str, message: str) -> float:
+    from rapidfuzz import fuzz
+
+    from triage.fingerprint import mask_volatile
+
+    return fuzz.partial_ratio(mask_volatile(wanted), mask_volatile(message[:2000]))
+
+
+def _length(text: str) -> float:
+    """Return a small bonus for a longer text: of two that are there, the longer says more."""
+    return min(len(text), 200) / 400
+
+
+def _quoted(text: str) -> str:
+    return f'"{text if len(text) <= 80 else text[:77] + "..."}"'
