@@ -71,6 +71,7 @@ class Line:
     `[time PP3 TP1]`, glog, uvicorn), so that this line begins a record and continues nothing.
     `severity` is syslog's 0 to 7 where the line or its entry said one. `origin` says who speaks: the service itself
     (`service`), systemd about a unit (`manager`), the kernel (`kernel`) or another program of the host (`other`).
+    `where` is the source file and line that a head of glog or torch named (`tcp_transport.cpp:200`).
     `number` is the running number of the line in the order of reading, over all sources; events take it as `order`.
     """
 
@@ -92,6 +93,7 @@ class Line:
     severity: int | None = None
     origin: Literal["service", "manager", "kernel", "other"] = "service"
     fields: dict[str, str] | None = None
+    where: str | None = None
     number: int = 0
 
 
