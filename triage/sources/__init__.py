@@ -1,0 +1,16 @@
+"""Where log lines come from: the journal, files, standard input, and what surrounds a unit on this host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from triage.sources.parts import JournalSource
+    from triage.sources.query import JournalQuery
+
+
+def open_journal(query: JournalQuery) -> JournalSource:
+    """Take a query; return the journal's entries that it is about. See `triage.sources.source.open_journal`."""
+    from triage.sources.source import open_journal as opened
+
+    return opened(query)

@@ -27,7 +27,13 @@ class Surroundings:
 def surroundings(query: JournalQuery) -> Surroundings:
     """Take a journal query; return what this host knows of its units, nothing where the journal is not this host's."""
     found = Surroundings()
-    if query.directory or query.files or query.machine or len(query.units) != 1 or any(c in query.units[0] for c in "*?["):
+    if (
+        query.directory
+        or query.files
+        or query.machine
+        or len(query.units) != 1
+        or any(c in query.units[0] for c in "*?[")
+    ):
         return found
     from triage.sources.systemctl import unit_state
     from triage.sources.versions import facts_from_command, installed_versions
@@ -41,6 +47,8 @@ def surroundings(query: JournalQuery) -> Surroundings:
     found.facts.update({f"env.{key}": value for key, value in state.environment.items()})
     found.facts.update(installed_versions(state.exec_start))
     if state.output_file:
-        found.gaps.append(Gap("output-elsewhere", f"{name} writes its output to {state.output_file}, which was read too"))
+        found.gaps.append(
+            Gap("output-elsewhere", f"{name} writes its output to {state.output_file}, which was read too")
+        )
         found.files.append(state.output_file)
     return found

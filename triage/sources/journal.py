@@ -1,0 +1,191 @@
+"""The journal through libsystemd, by way of systemd-python's low-level reader.
+
+`systemd.journal.Reader` decodes every field of every entry, which costs ten times as much as finding the entry. Its
+base class `systemd._reader._Reader` gives the bytes; `_next`, `_previous`, `_get`, `_get_all`, `_get_realtime` and
+`_get_cursor` are private names of systemd-python 234 and 235, so they are looked for before they are used.
+"""
+
+# ruff: noqa: SLF001
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Final
+
+from triage.model import Entry
+from triage.sources.export import FIELDS, MAX_VALUE
+from triage.sources.files import journal_files
+from triage.sources.reader import BLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from triage.sources.query import Group, JournalQuery
+    from triage.sources.reader import Select
+
+_NEEDED = (
+    "_next", "_previous", "_get", "_get_all", "_get_realtime", "_get_cursor", "add_match", "add_disjunction",
+    "seek_head", "seek_tail", "seek_realtime", "query_unique", "data_threshold",
+)  # fmt: skip
+_LOCAL_ONLY = 1
+
+
+def load() -> Any:
+    """Return systemd-python's reader class, None where it is not installed or is not the one that is known here."""
+    try:
+        from systemd import _reader
+    except ImportError:
+        return None
+    found = getattr(_reader, "_Reader", None)
+    return found if found is not None and all(hasattr(found, name) for name in _NEEDED) else None
+
+
+class LibsystemdReader:
+    """See `triage.sources.reader.Reader`."""
+
+    label: Final = "systemd-python"
+
+    def __init__(self, query: JournalQuery, factory: Any) -> None:
+        """Take a query and what `load` returned. Raises `TriageError` for a folder or file that can't be read."""
+        self._factory = factory
+        if query.files or query.namespace is not None:
+            # libsystemd leaves the folders of namespaces out, so their files are named one by one.
+            self._where: dict[str, Any] = {"flags": 0, "files": [str(path) for path in journal_files(query)]}
+        elif query.directory is not None:
+            self._where = {"flags": 0, "path": str(query.directory)}
+        else:
+            self._where = {"flags": _LOCAL_ONLY}
+
+    def unique(self, name: str) -> set[str]:
+        found = self._factory(**self._where).query_unique(name)
+        return {value.decode("utf-8", "replace") for value in found}
+
+    def boots(self) -> list[str]:
+        starts = []
+        for boot in self.unique("_BOOT_ID"):
+            first = next(self.read([(("_BOOT_ID", boot),)], limit=1), None)
+            if first is not None:
+                starts.append((first.realtime, boot))
+        return [boot for _, boot in sorted(starts)]
+
+    def reads(self, path: Path) -> bool:
+        try:
+            journal = self._factory(flags=0, files=[str(path)])
+            return bool(journal._next())
+        except OSError:
+            return False
+
+    def read(
+        self,
+        groups: Sequence[Group],
+        since: int | None = None,
+        until: int | None = None,
+        *,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Entry]:
+        journal = self._open(groups)
+        step = journal._previous if newest_first else journal._next
+        _seek(journal, since, until, newest_first=newest_first)
+        number = 0
+        while (limit is None or number < limit) and _moved(step):
+            realtime = journal._get_realtime()
+            if newest_first:
+                if since is not None and realtime < since:
+                    return
+                if until is not None and realtime > until:
+                    continue
+            elif until is not None and realtime > until:
+                return
+            yield _entry(journal, realtime, number)
+            number += 1
+
+    def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
+        journal = self._open(groups)
+        forward, get, time_of = journal._next, journal._get, journal._get_realtime
+        _seek(journal, since, until, newest_first=False)
+        number = 0
+        more = True
+        while more:
+            messages: list[bytes] = []
+            while len(messages) < BLOCK:
+                more = _moved(forward)
+                if not more:
+                    break
+                if until is not None and time_of() > until:
+                    journal._previous()
+                    more = False
+                    break
+                try:
+                    value = get("MESSAGE")
+                except (KeyError, OSError):
+                    value = b""
+                messages.append(value)
+            wanted = select(messages) if messages else ()
+            if wanted:
+                yield from _walk(journal, len(messages), wanted, number)
+            number += len(messages)
+
+    def _open(self, groups: Sequence[Group]) -> Any:
+        journal = self._factory(**self._where)
+        journal.data_threshold = MAX_VALUE + 4096
+        for index, group in enumerate(groups):
+            if index:
+                journal.add_disjunction()
+            for name, value in group:
+                journal.add_match(f"{name}={value}")
+        return journal
+
+
+def _seek(journal: Any, since: int | None, until: int | None, *, newest_first: bool) -> None:
+    if newest_first:
+        if until is None:
+            journal.seek_tail()
+        else:
+            journal.seek_realtime(until + 1)
+    elif since is None:
+        journal.seek_head()
+    else:
+        journal.seek_realtime(since)
+
+
+def _moved(step: Any) -> bool:
+    try:
+        return bool(step())
+    except OSError:
+        return False  # damage that libsystemd does not step over; triage.sources.files tells of it
+
+
+def _walk(journal: Any, size: int, wanted: Sequence[int], number: int) -> Iterator[Entry]:
+    """Go back over a block of `size` entries, yield the wanted ones, and return to its last entry."""
+    if wanted[0] < size - 1:
+        journal._previous(size - 1 - wanted[0])
+    for index, following in pairwise([*wanted, size - 1]):
+        yield _entry(journal, journal._get_realtime(), number + index)
+        if following > index:
+            journal._next(following - index)
+
+
+def _entry(journal: Any, realtime: int, number: int) -> Entry:
+    try:
+        found = journal._get_all()
+    except OSError:
+        found = _one_by_one(journal)
+    fields: dict[str, str] = {}
+    for name, value in found.items():
+        if name in FIELDS:
+            first = value[0] if value.__class__ is list else value
+            fields[name] = first[:MAX_VALUE].decode("utf-8", "replace")
+    return Entry(fields, realtime, journal._get_cursor(), number)
+
+
+def _one_by_one(journal: Any) -> dict[str, bytes]:
+    """Read what can be read of an entry of which one field is damaged."""
+    found: dict[str, bytes] = {}
+    for name in FIELDS:
+        try:
+            found[name] = journal._get(name)
+        except (KeyError, OSError):
+            continue
+    return found

@@ -1,0 +1,54 @@
+"""What both ways to the journal have in common: libsystemd through systemd-python, and journalctl's export."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+    from typing import TypeAlias
+
+    from triage.model import Entry
+    from triage.sources.query import Group
+
+    Select: TypeAlias = Callable[[Sequence[bytes]], Sequence[int]]
+    """Takes the messages of a block of entries; returns the indices, rising, of those whose entries are wanted."""
+
+BLOCK = 4096
+"""Entries of a block that is looked over at once."""
+
+
+class Reader(Protocol):
+    """A way to the journal that a query names. Times are microseconds since the epoch, both ends included."""
+
+    @property
+    def label(self) -> Literal["systemd-python", "journalctl"]:
+        """Which way it is."""
+
+    def unique(self, name: str) -> set[str]:
+        """Return all values of a field in the whole journal, of all units and times."""
+
+    def boots(self) -> list[str]:
+        """Return the ids of all boots, oldest first."""
+
+    def reads(self, path: Path) -> bool:
+        """Return whether an entry of this journal file can be read."""
+
+    def read(
+        self,
+        groups: Sequence[Group],
+        since: int | None = None,
+        until: int | None = None,
+        *,
+        newest_first: bool = False,
+        limit: int | None = None,
+    ) -> Iterator[Entry]:
+        """Yield the entries that match one of the groups (all, without groups), `limit` at most, by time.
+
+        As in journalctl, reading begins at the first entry that is not older than `since`, and ends at the first that
+        is newer than `until`; where the clock was set, later entries may be older. `offset` is the running number.
+        """
+
+    def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
+        """Yield the matching entries that `select` picks by their messages; the others' fields are never read."""
