@@ -6,8 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
-from triage.data import knowledge
-from triage.library.releases import contains
+from triage.library.flags import fact_of, spelt
 from triage.library.template import fill_strictly
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ _VERBS = {"set": "Set", "remove": "Remove", "raise": "Raise", "lower": "Lower"}
 def flags(keys: dict[str, Any], situation: Situation) -> Planned:
     """Return title, detail, command (none) of a change of launch flags, and why nothing is left to do if so."""
     verb = next(verb for verb in _VERBS if verb in keys)
-    wanted = [_spelt(fill_strictly(one, situation)[0], situation) for one in keys[verb]]
+    wanted = [spelt(fill_strictly(one, situation)[0], situation.facts) for one in keys[verb]]
     titles = [f"{_VERBS[verb]} {text}" for text, _ in wanted]
     details, done = [], []
     for text, note in wanted:
@@ -80,19 +79,6 @@ _UNIT_SECTION = frozenset(
 )
 
 
-def _spelt(text: str, situation: Situation) -> tuple[str, str]:
-    """Return a flag as the release at hand spells it, with a note where it may be spelt otherwise."""
-    name, equals, value = text.partition("=")
-    row = next((row for row in knowledge("flags")["moved"] if row["flag"] == name), None)
-    if row is None or situation.facts.get("engine") == "vllm":
-        return text, ""
-    other = row["instead"] if "=" in row["instead"] else f"{row['instead']}{equals}{value}"
-    there = contains([row["there"]], situation.facts.get("sglang"))
-    if there is False and contains([row["since"]], situation.facts.get("sglang")):
-        return other, ""
-    return text, "" if there else f"{other} for sglang {row['since']}" if there is None else ""
-
-
 def _change(verb: str, text: str, situation: Situation) -> tuple[str, str]:
     """Return what to do with a flag of the launch command, from its present value, and why it is done if it is."""
     name, equals, value = text.partition("=")
@@ -110,12 +96,6 @@ def _change(verb: str, text: str, situation: Situation) -> tuple[str, str]:
     goal = value or _step(verb, present)
     to = f" to {value}" if value else f", for instance to {goal}" if goal else ""
     return f"In the launch command {verb} {name}{_now(now)}{to}", _beyond(verb, value, present, name)
-
-
-def fact_of(flag: str) -> str:
-    """Return the fact that a flag sets: its name in ServerArgs."""
-    named: dict[str, str] = knowledge("flags")["facts"]
-    return named.get(flag, flag.lstrip("-").replace("-", "_"))
 
 
 def _shown(present: object) -> str | None:

@@ -87,7 +87,8 @@ _log = Record(
     one_of=[("line", "line_re", "sequence")],
     needs={"window": "sequence", "scope": "sequence"},
 )
-_matches = ListOf(Later("match", lambda: MATCH), most=40)
+_match = Later("match", lambda: MATCH)
+_matches = ListOf(_match, most=40)
 MATCH: Record = Record(
     {
         "exception": ListOf(Text(r"[A-Za-z_][\w.]*", says="an exception's type", limit=200), lone=True),
@@ -118,7 +119,7 @@ MATCH: Record = Record(
         "silence": Record({"phase": _names}, empty=True),
         "any": _matches,
         "all": _matches,
-        "not": ListOf(Later("match", lambda: MATCH), lone=True, most=40),
+        "not": ListOf(_match, lone=True, most=40),
     },
     at_most_one=[("message", "message_is", "message_re")],
 )
@@ -189,7 +190,7 @@ FIX = Variant(
     },
 )
 
-_other = Record({"match": MATCH, "within": _duration, "scope": _scope}, required=["match"])
+_other = Record({"match": _match, "within": _duration, "scope": _scope}, required=["match"])
 _explained = Record({"id": _id, "within": _duration, "scope": _scope}, required=["id"])
 SIGNATURE = Record(
     {
@@ -197,7 +198,7 @@ SIGNATURE = Record(
         "id": _id,
         "title": Text(limit=200),
         "engine": Choice("sglang", "vllm", "any"),
-        "match": MATCH,
+        "match": _match,
         "with": ListOf(_other, most=20),
         "without": ListOf(_other, most=20),
         "when": _when,

@@ -22,7 +22,8 @@ MAX_ALTERNATIVES = 16
 MAX_LITERAL = 120
 
 _ATOMIC = getattr(_op, "ATOMIC_GROUP", None)
-_REPEATS = (_op.MAX_REPEAT, _op.MIN_REPEAT, getattr(_op, "POSSESSIVE_REPEAT", None))
+UNBOUNDED = _op.MAXREPEAT
+REPEATS = (_op.MAX_REPEAT, _op.MIN_REPEAT, getattr(_op, "POSSESSIVE_REPEAT", None))
 _BREAK = re.compile(r"[^\S ]+| {2,}")
 Literals = tuple[str, ...]
 
@@ -34,12 +35,17 @@ def literals_of(regex: str) -> Literals:
     A literal has no line ends and no doubled blanks, so that it is found in folded text as well as in the line itself.
     Raises `re.error` if the regex is none.
     """
+    nodes = parsed(regex)
+    if nodes.state.flags & re.IGNORECASE:
+        return ()
+    return _best(_runs(nodes))
+
+
+def parsed(regex: str) -> Any:
+    """Return the nodes of a regex as Python's own parser reads it. Raises `re.error` if it is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        parsed = _sre.parse(regex)
-    if parsed.state.flags & re.IGNORECASE:
-        return ()
-    return _best(_runs(parsed))
+        return _sre.parse(regex)
 
 
 def piece_of(text: str) -> str:
@@ -61,11 +67,11 @@ def _best(candidates: list[Literals]) -> Literals:
     return found if weight(found) >= MIN_LENGTH else ()
 
 
-def _runs(parsed: Any) -> list[Literals]:
+def _runs(nodes: Any) -> list[Literals]:
     """Return sets of alternatives, each of which is needed for a match of this sequence of nodes."""
     runs: list[Literals] = []
     text = ""
-    for operator, argument in _needed(parsed):
+    for operator, argument in _needed(nodes):
         if operator is _op.LITERAL:
             text += chr(argument)
             continue
@@ -78,16 +84,16 @@ def _runs(parsed: Any) -> list[Literals]:
     return [*runs, (text,)]
 
 
-def _needed(parsed: Any) -> Iterator[tuple[Any, Any]]:
+def _needed(nodes: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the nodes that a match must go through: groups opened, assertions dropped, repeats walked once."""
-    for operator, argument in parsed:
+    for operator, argument in nodes:
         if operator is _op.AT:
             continue
         if operator is _op.SUBPATTERN and not argument[1] & re.IGNORECASE:
             yield from _needed(argument[3])
         elif operator is _ATOMIC:
             yield from _needed(argument)
-        elif operator in _REPEATS and argument[0] >= 1:
+        elif operator in REPEATS and argument[0] >= 1:
             yield from ((_op.ANY, None), *_needed(argument[2]), (_op.ANY, None))
         else:
             yield operator, argument
