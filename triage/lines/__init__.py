@@ -14,14 +14,14 @@ from triage.lines.decode import Grouper, containers
 from triage.lines.learn import Votes
 from triage.lines.order import newest_first, reverse
 from triage.lines.prefixes import clock
-from triage.lines.repair import LONGEST_TEXT, Physical, decode, physical, plain
-from triage.model import Entry
+from triage.lines.repair import LONGEST_TEXT, decode, physical, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from triage.lines.decode import Unit
-    from triage.model import Line
+    from triage.lines.repair import Physical
+    from triage.model import Entry, Line
 
 _WINDOW_LINES = 2000
 _WINDOW_BYTES = 1 << 20
@@ -57,11 +57,11 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
         if not fresh and votes.count(_texts(window, _SAMPLE)):
             builder.refresh()
         fresh = False
-        for _, number, each in window:
-            if isinstance(each, Entry):
-                builder.entry(each, number, out)
+        for unit in window:
+            if len(unit) == 2:
+                builder.entry(unit[0], unit[1], out)
             else:
-                builder.text(each, out)
+                builder.text(unit, out)
         yield from out
         out.clear()
     builder.finish(out)
@@ -81,7 +81,7 @@ def read_entries(entries: Iterable[Entry], source: str, *, live: bool = False) -
         seen: list[str] = []
         for entry in entries:
             if len(seen) < _LIVE_VOTES[-1]:
-                seen.append(_text_of(entry))
+                seen.append(_enough(_message(entry)))
                 if len(seen) in _LIVE_VOTES and votes.count(seen):
                     builder.refresh()
             builder.entry(entry, None, out)
@@ -94,7 +94,7 @@ def read_entries(entries: Iterable[Entry], source: str, *, live: bool = False) -
     sample = _WINDOW_LINES
     while window := list(islice(stream, _WINDOW_LINES)):
         step = max(1, len(window) // sample)
-        if votes.count([_text_of(entry) for entry in window[::step]]):
+        if votes.count([_enough(_message(entry)) for entry in window[::step]]):
             builder.refresh()
         sample = _SAMPLE
         for entry in window:
@@ -110,7 +110,7 @@ def _windows(lines: Iterator[Physical]) -> Iterator[list[Physical]]:
     size = 0
     for line in lines:
         window.append(line)
-        size += len(line.raw)
+        size += len(line[2])
         if len(window) >= _WINDOW_LINES or size >= _WINDOW_BYTES:
             yield window
             window, size = [], 0
@@ -120,17 +120,20 @@ def _windows(lines: Iterator[Physical]) -> Iterator[list[Physical]]:
 
 def _group(windows: Iterator[list[Physical]], grouper: Grouper) -> Iterator[Unit]:
     for window in windows:
-        grouper.known |= containers(window)
+        grouper.known |= containers(window[:: max(1, len(window) // _SAMPLE)])
         yield from grouper.feed(window)
     yield from grouper.finish()
 
 
 def _texts(units: list[Unit], most: int) -> list[str]:
     step = max(1, len(units) // max(1, most))
-    return [_text_of(each) for _, _, each in units[::step]]
+    return [_enough(_message(unit[0]) if len(unit) == 2 else decode(unit)) for unit in units[::step]]
 
 
-def _text_of(each: Physical | Entry) -> str:
+def _message(entry: Entry) -> str:
+    return plain(entry.fields.get("MESSAGE", ""))
+
+
+def _enough(text: str) -> str:
     """Return as much of a line as a vote needs: prefixes stand at its beginning, but a JSON line is looked at whole."""
-    text = plain(each.fields.get("MESSAGE", "")) if isinstance(each, Entry) else decode(each)
     return text[:LONGEST_TEXT] if text.endswith("}") else text[:_LONGEST_SAMPLE]

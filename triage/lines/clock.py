@@ -50,7 +50,8 @@ class Clock:
         self.boot: float | None = None
         self._months = months
         self._zones: dict[str, int | None] = dict(zones)
-        self._seconds: dict[str, float | None] = {}
+        # Each full second that was read, by its text: whoever needs speed looks here before calling `iso`.
+        self.seconds: dict[str, float] = {}
         self._yearless: dict[str, float | None] = {}
         self._yearless_for = 0.0
         self.kinds: dict[str, Callable[[str], Reading]] = {
@@ -67,7 +68,7 @@ class Clock:
     def iso(self, text: str) -> Reading:
         """Read `2026-05-25 21:41:38`, with T or a blank, a fraction after `.` or `,`, and a zone or none."""
         second = text[:19]
-        base = self._seconds.get(second)
+        base = self.seconds.get(second)
         if base is None:
             base = self._second(second)
             if base is None:
@@ -141,9 +142,9 @@ class Clock:
         if time < _DAY * 366:
             # A clock that was never set counts from 1970: that is no date.
             return None
-        if len(self._seconds) > _KEPT:
-            self._seconds.clear()
-        self._seconds[text] = self.anchor = time
+        if len(self.seconds) > _KEPT:
+            self.seconds.clear()
+        self.seconds[text] = self.anchor = time
         return time
 
     def _zone(self, text: str) -> int | None:

@@ -16,8 +16,8 @@ from triage.sources.export import FIELDS, parse_export
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-Unit = tuple[int, "int | None", "Physical | Entry"]
-"""What becomes one or more lines: byte offset, line number, a physical line or a decoded entry."""
+Unit = "Physical | tuple[Entry, int | None]"
+"""What becomes one or more lines: a physical line, or a decoded entry with the number of its first line."""
 
 TOO_LONG = "[journalctl -o json left this message out: longer than 4096 bytes; use --all]"
 
@@ -28,6 +28,7 @@ _VERBOSE_FIRST = re.compile(rb"\S.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \S+ \[(?P
 _VERBOSE_FIELD = re.compile(rb"    (?P<name>[A-Z_][A-Z0-9_]*)=")
 _PRETTY_FIRST = re.compile(rb"[\[ \t]*\{$")
 _PRETTY_FIELD = re.compile(rb'\s+"[^"]+"\s*:')
+_MAY_BEGIN = frozenset(b" \t[{_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _CURSOR_TIME = re.compile(r";t=([0-9a-f]{1,16})")
 _BATCH = 256 << 10
 
@@ -38,10 +39,12 @@ def containers(lines: Sequence[Physical]) -> set[str]:
     firsts: set[str] = set()
     full = 0
     for line in lines:
-        raw = line.raw.rstrip(b"\r")
+        raw = line[2].rstrip(b"\r")
         if not raw:
             continue
         full += 1
+        if raw[0] not in _MAY_BEGIN and not _VERBOSE_FIRST.match(raw):
+            continue
         if _EXPORT_LINE.match(raw):
             counts["export"] += 1
             if raw.startswith(_EXPORT_FIRST):
@@ -74,8 +77,7 @@ class Grouper:
         """Take the next lines; yield the units that are complete."""
         known = self.known
         if not known and not self._open:
-            for line in lines:
-                yield line.offset, line.number, line
+            yield from lines
             return
         for line in lines:
             if self._open == "export":
@@ -85,18 +87,18 @@ class Grouper:
                     continue
                 yield from self._close()
             elif self._open == "verbose":
-                if line.raw.startswith(b"    "):
+                if line[2].startswith(b"    "):
                     self._keep(line)
                     continue
                 yield from self._close()
             elif self._open == "pretty":
                 self._keep(line)
-                if line.raw.rstrip(b"\r,") == self._indent + b"}" or self._held > LONGEST_RAW:
+                if line[2].rstrip(b"\r,") == self._indent + b"}" or self._held > LONGEST_RAW:
                     yield from self._close()
                 continue
-            self._open = self._begins(line.raw)
+            self._open = self._begins(line[2])
             if not self._open:
-                yield line.offset, line.number, line
+                yield line
             elif self._open == "export":
                 self._export(line)
             else:
@@ -119,23 +121,23 @@ class Grouper:
 
     def _keep(self, line: Physical) -> None:
         self._lines.append(line)
-        self._held += line.size
+        self._held += line[3]
 
     def _export(self, line: Physical) -> bool:
         """Take the next line if it is part of the export; values with a length may hold newlines."""
         if self._binary > 0:
-            self._binary -= line.size
+            self._binary -= line[3]
         elif self._header is not None:
-            self._header += line.raw + b"\n"
+            self._header += line[2] + b"\n"
             if len(self._header) >= 8:
                 self._binary = 8 + int.from_bytes(self._header[:8], "little") + 1 - len(self._header)
                 self._header = None
-        elif not line.raw:
+        elif not line[2]:
             self._boundary = True
-        elif _EXPORT_NAME.match(line.raw):
+        elif _EXPORT_NAME.match(line[2]):
             self._header = b""
             self._boundary = False
-        elif _EXPORT_LINE.match(line.raw):
+        elif _EXPORT_LINE.match(line[2]):
             self._boundary = False
         elif self._boundary:
             return False
@@ -150,13 +152,12 @@ class Grouper:
         if kind == "export":
             yield from _read_export(lines)
         elif kind == "verbose":
-            yield lines[0].offset, lines[0].number, _read_verbose(lines)
+            yield _read_verbose(lines), lines[0][1]
         elif kind == "pretty":
-            raw = b" ".join(line.raw.strip() for line in lines).rstrip(b",").lstrip(b"[ ")
-            size = sum(line.size for line in lines)
-            special = any(line.special for line in lines)
-            first = lines[0]
-            yield first.offset, first.number, Physical(first.offset, first.number, raw, size, special)
+            raw = b" ".join(line[2].strip() for line in lines).rstrip(b",").lstrip(b"[ ")
+            size = sum(line[3] for line in lines)
+            special = any(line[4] for line in lines)
+            yield lines[0][0], lines[0][1], raw, size, special
 
 
 def _read_export(lines: list[Physical]) -> Iterator[Unit]:
@@ -164,14 +165,14 @@ def _read_export(lines: list[Physical]) -> Iterator[Unit]:
     fed = 0
     for line in lines:
         starts.append((fed, line))
-        fed += len(line.raw) + 1
+        fed += len(line[2]) + 1
     index = 0
-    for entry in parse_export([b"".join(line.raw + b"\n" for line in lines)]):
+    for entry in parse_export([b"".join(line[2] + b"\n" for line in lines)]):
         while index + 1 < len(starts) and starts[index + 1][0] <= entry.offset:
             index += 1
         first = starts[index][1]
-        entry.offset = first.offset
-        yield first.offset, first.number, entry
+        entry.offset = first[0]
+        yield entry, first[1]
 
 
 def _read_verbose(lines: list[Physical]) -> Entry:
@@ -179,20 +180,20 @@ def _read_verbose(lines: list[Physical]) -> Entry:
     into: list[str] = []
     blanks = 0
     for line in lines[1:]:
-        found = _VERBOSE_FIELD.match(line.raw)
-        text = line.raw.decode("utf-8", "replace")
-        if found and (not blanks or not line.raw.startswith(b" " * blanks)):
+        found = _VERBOSE_FIELD.match(line[2])
+        text = line[2].decode("utf-8", "replace")
+        if found and (not blanks or not line[2].startswith(b" " * blanks)):
             name = found["name"].decode()
             blanks = found.end()
             into = [text[blanks:]]
             values.setdefault(name, into)
         else:
             into.append(text[blanks:])
-    first = _VERBOSE_FIRST.match(lines[0].raw)
+    first = _VERBOSE_FIRST.match(lines[0][2])
     cursor = first["cursor"].decode("utf-8", "replace") if first else ""
     time = _CURSOR_TIME.search(cursor)
     fields = {name: "\n".join(value) for name, value in values.items() if name in FIELDS}
-    return Entry(fields, int(time[1], 16) if time else 0, cursor or None, lines[0].offset)
+    return Entry(fields, int(time[1], 16) if time else 0, cursor or None, lines[0][0])
 
 
 def entry_of(record: dict[str, Any], offset: int) -> Entry | None:
@@ -227,7 +228,11 @@ def _value(value: object) -> str | None:
 
 
 def json_object(text: str) -> dict[str, Any] | None:
-    """Take text that may be a JSON object; return it, None if it is none."""
+    """Take text that may be a JSON line, also one of `-o json-sse`; return its object, None if it is none."""
+    if not text.startswith("{"):
+        if not text.startswith("data: {"):
+            return None
+        text = text[6:]
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
-from triage.lines.prefixes import Learned, Peeler, Row, name_in, rows
+from triage.lines.prefixes import Known, Learned, Peeler, Row, name_in, rows
 from triage.lines.said import Merger, Said
 
 if TYPE_CHECKING:
@@ -42,10 +42,10 @@ class Votes:
         found: dict[Row, list[tuple[int, dict[str, str | None]]]] = {}
         objects: list[int] = []
         peeler = self._peeler
-        nothing = Said()
+        nothing: Known = (Said(), None, False)
         for index, text in enumerate(texts):
             peeler.hits = []
-            peeler.peel(text, 0, nothing, None, False)
+            peeler.peel(text, 0, nothing)
             for row, match in peeler.hits:
                 if row.learn is not None:
                     found.setdefault(row, []).append((index, match.groupdict()))

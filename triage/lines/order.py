@@ -6,10 +6,10 @@ import pickle
 import tempfile
 from typing import TYPE_CHECKING
 
-from triage.lines.prefixes import Peeler, clock
+from triage.lines.learn import JSON
+from triage.lines.prefixes import Known, Peeler, clock
 from triage.lines.repair import decode
 from triage.lines.said import Merger, Said
-from triage.model import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -35,17 +35,16 @@ def _times(units: list[Unit], builder: Builder) -> Iterator[float | None]:
     timer = clock()
     timer.anchor = builder.clock.anchor or _SOME_YEAR
     peeler = Peeler(builder.learned, timer, Merger())
-    nothing = Said()
-    for _, _, each in units:
-        if isinstance(each, Entry):
-            yield each.realtime / 1e6 if each.realtime else None
+    nothing: Known = (Said(), None, False)
+    for unit in units:
+        if len(unit) == 2:
+            yield unit[0].realtime / 1e6 if unit[0].realtime else None
             continue
-        peeler.hits = []
-        text = decode(each)
-        peeler.peel(text, 0, nothing, None, False)
+        text = decode(unit)
+        peeler.peel(text, 0, nothing)
         if peeler.outer_time is not None:
             yield peeler.outer_time
-        elif "json" in builder.learned.rows and text[peeler.rest : peeler.rest + 1] in ("{", "d"):
+        elif JSON in builder.learned.rows:
             yield builder.time_in(text[peeler.rest :])
 
 
@@ -58,7 +57,7 @@ def reverse(units: Iterable[Unit]) -> Iterator[Unit]:
     with tempfile.TemporaryFile(prefix="triage-") as spool:
         for unit in units:
             batch.append(unit)
-            size += len(unit[2].raw) + 100 if not isinstance(unit[2], Entry) else 2000
+            size += 2000 if len(unit) == 2 else len(unit[2]) + 100
             if size >= _BATCH_BYTES:
                 batches.append(batch)
                 batch, size = [], 0

@@ -13,13 +13,15 @@ from functools import cache
 from typing import Any
 
 from triage.data import knowledge
-from triage.lines.clock import Clock
+from triage.lines.clock import Clock, Reading
 from triage.lines.ranks import from_process
 from triage.lines.said import NO_RANK, Merger, Origin, Said
 
 _SORTS = {"transport": 0, "writer": 1, "record": 2}
 _IN_STREAM = ("host", "ident", "pid", "name", "ip", "pod", "container", "out", "where", "rank")
 _RECORD = 2
+_PLACES = 4
+_UNSEEN = Said()
 _MOST = 12
 _KEPT = 8192
 _UNIT = r"[\w@:.\\-]+\.(?:service|scope|socket|mount|target|timer|slice|device|swap|path)"
@@ -27,11 +29,17 @@ _IS_UNIT = re.compile(_UNIT)
 _ABOUT_UNIT = re.compile(rf"(?P<named>{_UNIT}): |[A-Z][a-z]+(?: [a-z]+){{0,2}} (?P<done>{_UNIT})(?: - |\.|$)")
 
 Match = Callable[[str, int], "re.Match[str] | None"]
+_Try = tuple[int, "str | None", Match, "dict[str, Said | None]", "Callable[[str], Reading] | None", "Row"]
+Known = tuple[Said, "float | None", bool]
+"""What is known of a line before its prefixes are read: what was said, its time, whether that has a zone."""
 
 
 @dataclass(slots=True, eq=False)
 class Row:
-    """One prefix. `level` is 0 for a transport, 1 for a writer's label, 2 for a record head."""
+    """One prefix. `level` is 0 for a transport, 1 for a writer's label, 2 for a record head.
+
+    `first` holds the characters that can stand at its first places; beyond it, and where it is empty, any can.
+    """
 
     id: str
     level: int
@@ -40,13 +48,17 @@ class Row:
     stamp: str
     learn: str | None
     at_least: float
-    first: str | None
+    first: tuple[frozenset[str], ...]
     need: str | None
     trust: int
     keep: bool
     suffix: re.Pattern[str] | None
     ident: str | None
     samples: list[tuple[str, dict[str, Any]]]
+
+    def may_begin(self, text: str) -> bool:
+        """Say whether the prefix can begin with these characters, of which the last may be cut off."""
+        return all(char in allowed or char > "\x7f" for char, allowed in zip(text, self.first, strict=False))
 
 
 @cache
@@ -63,7 +75,6 @@ def rows() -> tuple[Row, ...]:
     found = []
     for row in table["rows"]:
         regex = pattern(row["regex"])
-        first = row.get("first")
         found.append(
             Row(
                 id=row["id"],
@@ -73,7 +84,7 @@ def rows() -> tuple[Row, ...]:
                 stamp=row.get("stamp", "none"),
                 learn=row.get("learn"),
                 at_least=row.get("at_least", 0.0),
-                first=first,
+                first=_first(row.get("first", "")),
                 need=row.get("need"),
                 trust=row.get("trust", NO_RANK - 1),
                 keep=row.get("keep", False),
@@ -82,6 +93,16 @@ def rows() -> tuple[Row, ...]:
                 samples=[(line, said) for line, said in row["samples"]],
             )
         )
+    return tuple(found)
+
+
+def _first(sets: str) -> tuple[frozenset[str], ...]:
+    """Read a row's `first`: sets of characters as in a regex, one for each of the first places."""
+    ascii_chars = [chr(code) for code in range(128)]
+    found = []
+    for one in re.findall(r"\[\^?\]?[^\]]*\]|\\.|[^\[\\]", sets):
+        pattern = re.compile(one)
+        found.append(frozenset(char for char in ascii_chars if pattern.fullmatch(char)))
     return tuple(found)
 
 
@@ -137,8 +158,8 @@ class Peeler:
         self.partial = False
         self.suffix: re.Pattern[str] | None = None
         self.hits: list[tuple[Row, re.Match[str]]] | None = None
-        self._add = merger.add
-        self._by_first: dict[str, tuple[Row, ...]] = {}
+        self._merger = merger
+        self._by_first: dict[str, list[_Try]] = {}
         self._memos: dict[Row, dict[str, Said | None]] = {}
         self._speakers: dict[str, Origin] = {
             ident: origin for origin, idents in knowledge("prefixes")["speakers"].items() for ident in idents
@@ -149,66 +170,88 @@ class Peeler:
     def refresh(self) -> None:
         """Take note that `learned` has changed."""
         self._by_first.clear()
-        self._memos = {row: {} for row in self._rows()}
-
-    def _rows(self) -> list[Row]:
         learned = self.learned
-        return [row for row in rows() if row.learn is None or learned.everything or row.id in learned.rows]
+        self._memos = {
+            row: {} for row in rows() if row.learn is None or learned.everything or row.id in learned.rows
+        }
 
-    def _candidates(self, first: str) -> tuple[Row, ...]:
-        found = tuple(row for row in self._rows() if row.first is None or re.match(row.first, first))
-        if len(self._by_first) < _KEPT:
-            self._by_first[first] = found
+    def _candidates(self, first: str) -> list[_Try]:
+        kinds = self.clock.kinds
+        found = [
+            (row.level, row.need, row.match, self._memos[row], kinds[row.stamp] if row.stamped else None, row)
+            for row in self._memos
+            if row.may_begin(first)
+        ]
+        if len(self._by_first) > _KEPT:
+            self._by_first.clear()
+        self._by_first[first] = found
         return found
 
-    def peel(self, text: str, position: int, said: Said, time: float | None, zoned: bool, level: int = 0) -> None:
+    def peel(self, text: str, position: int, known: Known, level: int = 0) -> None:
         """Take a line, where to begin, and what is known of it already; peel what stands there.
 
         Stops after the prefix of a piece of a line. `level` is the least level that may still come: after a record head
         only record heads can follow.
         """
         by_first = self._by_first
+        seconds = self.clock.seconds
+        sums = self._merger.sums
+        said, time, zoned = known
         uptime: str | None = None
         self.suffix = self.cut = None
         self.partial = False
         self.margin = 0
         outer, outer_time = said, time
         for _ in range(_MOST):
-            first = text[position : position + 1]
+            first = text[position : position + _PLACES]
             if not first:
                 break
             candidates = by_first.get(first)
             if candidates is None:
                 candidates = self._candidates(first)
-            for row in candidates:
-                if row.level < level or (row.need is not None and row.need not in text):
+            for row_level, need, match, memo, read, row in candidates:
+                if row_level < level or (need is not None and need not in text):
                     continue
-                found = row.match(text, position)
+                found = match(text, position)
                 if found is None:
                     continue
-                one = self._said_by(row, found, text, position)
+                end = found.end()
+                # Without the time few prefixes of a log differ.
+                if read is None:
+                    key = text[position:end]
+                else:
+                    start, stop = found.span("stamp")
+                    key = text[stop:end] if start == position else text[position:start] + text[stop:end]
+                one = memo.get(key, _UNSEEN)
+                if one is _UNSEEN:
+                    if len(memo) > _KEPT:
+                        memo.clear()
+                    one = memo[key] = self._say(row, found)
                 if one is not None:
                     break
             else:
                 break
             if self.hits is not None:
                 self.hits.append((row, found))
-            if row.stamped:
-                stamp = found["stamp"]
-                seen, has_zone = self.clock.kinds[row.stamp](stamp)
+            if read is not None:
+                stamp = text[start:stop]
                 if time is None:
-                    time, zoned = seen, has_zone
-                    if seen is None and row.stamp == "uptime":
-                        uptime = stamp
-                    elif seen is not None and uptime is not None:
-                        self.clock.tie(uptime, seen)
-            said = self._add(said, one)
+                    time = seconds.get(stamp)
+                    if time is None:
+                        time, zoned = read(stamp)
+                        if time is None and row.stamp == "uptime":
+                            uptime = stamp
+                    if uptime is not None and time is not None:
+                        self.clock.tie(uptime, time)
+                elif row_level == _RECORD and stamp not in seconds:
+                    read(stamp)
+            said = sums.get((said, one)) or self._merger.add(said, one)
             if row.suffix is not None:
                 self.suffix = row.suffix
             if row.keep:
                 break
-            position = found.end()
-            level = row.level
+            position = end
+            level = row_level
             if level < _RECORD:
                 outer, outer_time = said, time
                 if one.journal:
@@ -219,21 +262,6 @@ class Peeler:
                         break
         self.said, self.time, self.zoned, self.rest = said, time, zoned, position
         self.outer, self.outer_time = outer, outer_time
-
-    def _said_by(self, row: Row, found: re.Match[str], text: str, position: int) -> Said | None:
-        """Return what a row's match says; the time apart, few prefixes of a log differ."""
-        if row.stamped:
-            start, stop = found.span("stamp")
-            key = text[position:start] + text[stop : found.end()]
-        else:
-            key = text[position : found.end()]
-        memo = self._memos[row]
-        if key in memo:
-            return memo[key]
-        if len(memo) > _KEPT:
-            memo.clear()
-        one = memo[key] = self._say(row, found)
-        return one
 
     def _say(self, row: Row, found: re.Match[str]) -> Said | None:
         groups = found.groupdict()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 LONGEST_RAW = 4 << 20
 """Bytes kept of one physical line, of its head and its tail together."""
@@ -25,27 +24,20 @@ _UNESCAPE = {'\\"': '"', "\\'": "'", "\\t": "\t", "\\r": "", "\\\\": "\\"}
 _ESCAPED = re.compile(r"\\[\"'tr\\]")
 
 
-class Physical(NamedTuple):
-    """One physical line: byte offset, number from 1 (None where not counted), bytes without the newline.
-
-    `size` is its length in the input, newline included; `raw` may be shorter, its middle cut. `special` says that some
-    line of its block holds escapes, carriage returns or NUL bytes.
-    """
-
-    offset: int
-    number: int | None
-    raw: bytes
-    size: int
-    special: bool
+Physical = tuple[int, "int | None", bytes, int, bool]
+"""One physical line, as a plain tuple because there are millions: byte offset, number from 1 (None where not counted),
+bytes without the newline (the middle of an overlong line cut), size in the input with the newline, and whether some
+line of its block holds escapes, carriage returns or NUL bytes."""
 
 
 def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
     """Take blocks of (byte offset, bytes); yield their lines.
 
     A line may be spread over any number of blocks that follow each other without a gap; of one longer than
-    `LONGEST_RAW` the middle is dropped. A gap between blocks ends a line.
+    `LONGEST_RAW` the middle is dropped. A gap between blocks ends a line, and the numbers with it.
     """
-    number: int | None = 1
+    counting = True
+    number = 0
     end = 0
     held: list[bytes] = []
     held_at = held_size = 0
@@ -53,36 +45,39 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
     for offset, block in blocks:
         if offset != end:
             if held:
-                yield Physical(held_at, number, b"".join(held), held_size, held_special)
-                held, held_size = [], 0
-            number = None
+                yield held_at, number + 1 if counting else None, b"".join(held), held_size, held_special
+                held, held_size, held_special = [], 0, False
+            counting = False
         end = offset + len(block)
         special = any(escape in block for escape in _ESCAPES)
         lines = block.split(b"\n")
         rest = lines.pop()
+        if held and lines:
+            held.append(lines[0])
+            lines[0] = b"".join(held)
+            offset = held_at
+            first_size = held_size + len(held[-1]) + 1
+            special = special or held_special
+            held, held_size, held_special = [], 0, False
+        else:
+            first_size = 0
         for raw in lines:
-            if held:
-                held.append(raw)
-                start, size = held_at, held_size + len(raw) + 1
-                whole = b"".join(held)
-                yield Physical(start, number, whole, size, special or held_special)
-                offset = start + size
-                held, held_size = [], 0
-            else:
-                yield Physical(offset, number, raw, len(raw) + 1, special)
-                offset += len(raw) + 1
-            if number is not None:
-                number = number + 1 if offset < COUNTED else None
+            number += 1
+            size = first_size or len(raw) + 1
+            first_size = 0
+            yield offset, number if counting else None, raw, size, special
+            offset += size
+        counting = counting and offset < COUNTED
         if rest:
             if not held:
-                held_at, held_special = offset, False
+                held_at = offset
             held.append(rest)
             held_size += len(rest)
             held_special = held_special or special
             if held_size > LONGEST_RAW and sum(map(len, held)) > LONGEST_RAW:
                 held = _shorten(held)
     if held:
-        yield Physical(held_at, number, b"".join(held), held_size, held_special)
+        yield held_at, number + 1 if counting else None, b"".join(held), held_size, held_special
 
 
 def _shorten(pieces: list[bytes]) -> list[bytes]:
@@ -93,10 +88,10 @@ def _shorten(pieces: list[bytes]) -> list[bytes]:
 
 def decode(line: Physical) -> str:
     """Take a physical line; return its text, without escapes, NUL bytes and the carriage return of its end."""
-    text = line.raw.decode("utf-8", "replace")
-    if line.offset == 0 and text.startswith("\ufeff"):
+    text = line[2].decode("utf-8", "replace")
+    if not line[0] and text.startswith("\ufeff"):
         text = text[1:]
-    return plain(text) if line.special else text
+    return plain(text) if line[4] else text
 
 
 def plain(text: str) -> str:

@@ -41,15 +41,16 @@ class Merger:
     """Adds up what stacked prefixes say, from the outside in; remembers every sum."""
 
     def __init__(self) -> None:
-        self._sums: dict[tuple[Said, Said], Said] = {}
+        # Each sum that was made: whoever needs speed looks here before calling `add`.
+        self.sums: dict[tuple[Said, Said], Said] = {}
 
     def add(self, outer: Said, inner: Said) -> Said:
         """Take what the prefixes so far say and what the next one says; return both together."""
-        total = self._sums.get((outer, inner))
+        total = self.sums.get((outer, inner))
         if total is None:
-            if len(self._sums) > _KEPT:
-                self._sums.clear()
-            total = self._sums[outer, inner] = _sum(outer, inner)
+            if len(self.sums) > _KEPT:
+                self.sums.clear()
+            total = self.sums[outer, inner] = _sum(outer, inner)
         return total
 
 

@@ -1,0 +1,95 @@
+"""Turns peeled text into `Line`s: one for each thing that a line of text holds."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from triage.lines.prefixes import unit_in
+from triage.lines.repair import LONGEST_TEXT, pieces
+from triage.lines.said import Said
+from triage.model import Line
+
+if TYPE_CHECKING:
+    from triage.lines.prefixes import Known, Peeler
+
+Place = tuple[int, "int | None", "str | None"]
+"""Where a line stands in the input: byte offset, line number, the journal entry's cursor."""
+
+_KERNEL_STAMP = re.compile(r"\[ *\d+\.\d{6}\] ")
+_KEPT = 8192
+
+
+class Emitter:
+    """Appends the lines of one source to a list."""
+
+    def __init__(self, source: str, peeler: Peeler) -> None:
+        self._source = source
+        self._peeler = peeler
+        self._rests: dict[Said, Said] = {}
+
+    def peeled(self, text: str, base: Said, place: Place, current: Said | None, out: list[Line]) -> Said | None:
+        """Append the lines of a text that was peeled just now, from `base` on.
+
+        `current` is what the last record said, for lines that were written together with it; returns the new one.
+        """
+        peeler = self._peeler
+        said, time, zoned = peeler.said, peeler.time, peeler.zoned
+        body = text[peeler.rest :]
+        if peeler.suffix is not None and "[repeated" in body:
+            body = peeler.suffix.sub("", body)
+        if said.record:
+            current = said
+        elif current is not None and said is base:
+            said = self._rest(current)
+        if (
+            "%" not in body
+            and "\r" not in body
+            and "\\n" not in body
+            and len(body) < LONGEST_TEXT
+            and body.find("[20", 1) < 0
+        ):
+            self.append(body, said, (time, zoned), place, out)
+            return current
+        first, *more = pieces(body)
+        outer: Known = (peeler.outer, peeler.outer_time, peeler.zoned)
+        self.append(first, said, (time, zoned), place, out)
+        for part in more:
+            peeler.peel(part, 0, outer, 1)
+            said = peeler.said
+            if said.record:
+                current = said
+            elif current is not None and said is outer[0]:
+                said = self._rest(current)
+            if peeler.time is not None:
+                time, zoned = peeler.time, peeler.zoned
+            self.append(part[peeler.rest :], said, (time, zoned), place, out)
+        return current
+
+    def append(self, text: str, said: Said, when: tuple[float | None, bool], place: Place, out: list[Line]) -> None:
+        """Append one line of which nothing is left to peel. `when` is its time and whether that has a zone."""
+        unit = said.unit
+        if said.origin != "service":
+            if said.origin == "kernel":
+                text = _KERNEL_STAMP.sub("", text, count=1) if text[:1] == "[" else text
+            elif unit is None and said.origin == "manager":
+                unit = unit_in(text)
+        out.append(
+            Line(
+                text.rstrip(), said.stream, place[0], self._source, place[1], place[2], when[0], when[1],
+                said.host, unit, said.invocation, said.pid, said.ident, said.rank, said.record, said.severity,
+                said.origin,
+            )
+        )  # fmt: skip
+
+    def _rest(self, said: Said) -> Said:
+        """Return what holds for the further lines of a record that `said` began."""
+        rest = self._rests.get(said)
+        if rest is None:
+            if len(self._rests) > _KEPT:
+                self._rests.clear()
+            rest = self._rests[said] = Said(
+                said.stream, said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, said.trust,
+                said.severity, said.origin, said.named,
+            )  # fmt: skip
+        return rest
