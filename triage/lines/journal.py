@@ -103,11 +103,11 @@ def _is_child(ident: str) -> bool:
 
 
 def _is_coredump(fields: dict[str, str]) -> bool:
-    """systemd-coredump writes as its own unit (`systemd-coredump@..`) or, at first, from the kernel's helper without one."""
-    if fields.get("MESSAGE_ID") != COREDUMP:
-        return False
+    """Say whether systemd-coredump wrote this: as the kernel's helper, which has no unit, or as a service of its own."""
     unit = fields.get("_SYSTEMD_UNIT")
-    return unit is None or unit.startswith("systemd-coredump")
+    if unit is None:
+        return fields.get("_COMM", "").startswith("systemd-coredum") and fields.get("_UID") == "0"
+    return unit.startswith("systemd-coredump@") and fields.get("MESSAGE_ID") == COREDUMP
 
 
 def _first(fields: dict[str, str], names: str) -> str | None:

@@ -20,6 +20,7 @@ _ANSI = re.compile(
 )
 _BAR = re.compile(r"\d+%(?:\|| Completed \|)[^\[\r]{0,400}\[[^\]\r]{0,200}\]")
 _HEAD = re.compile(r"\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?P<labels>(?: [A-Z][A-Z_]{1,9}\d+)*)\] ")
+_NO_LETTER = re.compile(r"[\W\d_]+|\b[A-Za-z]?(?:it|B)?/s\b")
 _UNESCAPE = {'\\"': '"', "\\'": "'", "\\t": "\t", "\\r": "", "\\\\": "\\"}
 _ESCAPED = re.compile(r"\\[\"'tr\\]")
 
@@ -129,20 +130,18 @@ def shorten(text: str) -> str:
 
 
 def _redrawn(text: str) -> list[str]:
-    parts = [part for part in text.split("\r") if part.strip()]
     kept: list[str] = []
-    for part in parts:
-        bar = _is_bar(part)
-        if bar and kept and _is_bar(kept[-1]):
+    words = before = ""
+    for part in text.split("\r"):
+        if not part.strip():
+            continue
+        words = _NO_LETTER.sub("", part)
+        if kept and words == before and part[:1] != "[":
             kept[-1] = part
         else:
             kept.append(part)
+        before = words
     return kept or [""]
-
-
-def _is_bar(text: str) -> bool:
-    found = _BAR.search(text)
-    return found is not None and not text[found.end() :].strip()
 
 
 def _after_bars(text: str) -> list[str]:
