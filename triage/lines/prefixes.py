@@ -25,6 +25,8 @@ _UNSEEN = Said()
 _MOST = 12
 _KEPT = 8192
 _UNIT = r"[\w@:.\\-]+\.(?:service|scope|socket|mount|target|timer|slice|device|swap|path)"
+# Units under whose name `-o with-unit` prints what is said about others.
+_MANAGERS = ("user@", "systemd-coredump@", "systemd-journald.service", "systemd-oomd.service")
 _IS_UNIT = re.compile(_UNIT)
 _ABOUT_UNIT = re.compile(rf"(?P<named>{_UNIT}): |[A-Z][a-z]+(?: [a-z]+){{0,2}} (?P<done>{_UNIT})(?: - |\.|$)")
 
@@ -305,7 +307,7 @@ class Peeler:
         last = ident.rpartition("/")[2]
         if not _IS_UNIT.fullmatch(last):
             return None, "service"
-        if last == "init.scope" or (last == ident and last.startswith("user@")):
+        if last == "init.scope" or (last == ident and last.startswith(_MANAGERS)):
             return None, "manager"
         return last, "service"
 
