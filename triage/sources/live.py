@@ -5,10 +5,13 @@ Only where the journal read is this host's own: with -D or --file the unit of th
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.model import Gap
+from triage.sources.units import complete, is_pattern
 
 if TYPE_CHECKING:
     from triage.sources.query import JournalQuery
@@ -27,28 +30,34 @@ class Surroundings:
 def surroundings(query: JournalQuery) -> Surroundings:
     """Take a journal query; return what this host knows of its units, nothing where the journal is not this host's."""
     found = Surroundings()
-    if (
-        query.directory
-        or query.files
-        or query.machine
-        or len(query.units) != 1
-        or any(c in query.units[0] for c in "*?[")
-    ):
+    if not query.live or len(query.units) != 1 or is_pattern(query.units[0]):
         return found
+    from triage.sources.launch import facts_from_command
     from triage.sources.systemctl import unit_state
-    from triage.sources.versions import facts_from_command, installed_versions
+    from triage.sources.versions import installed_versions, interpreter_of
 
-    name = query.units[0] if "." in query.units[0] else f"{query.units[0]}.service"
+    name = complete(query.units[0])
     state = unit_state(name, user=query.user)
     if state is None:
         return found
     found.notes.append(f"systemctl show {name}: {state.active_state} ({state.sub_state}), restarts {state.restarts}")
-    found.facts.update(facts_from_command(state.exec_start))
+    found.facts.update(facts_from_command(state.exec_start, state.environment))
     found.facts.update({f"env.{key}": value for key, value in state.environment.items()})
-    found.facts.update(installed_versions(state.exec_start))
-    if state.output_file:
+    found.facts.update(installed_versions(interpreter=interpreter_of(state.exec_start), root=state.root_directory))
+    for path in state.output_files:
+        try:
+            readable = Path(path).is_file() and Path(path).stat().st_size > 0 and os.access(path, os.R_OK)
+        except OSError:
+            readable = False
+        how = "which was read too" if readable else "which is empty or can't be read"
+        found.gaps.append(Gap("output-elsewhere", f"{name} writes its output to {path}, {how}"))
+        if readable:
+            found.files.append(path)
+    if state.log_namespace and query.namespace is None:
         found.gaps.append(
-            Gap("output-elsewhere", f"{name} writes its output to {state.output_file}, which was read too")
+            Gap(
+                "namespace",
+                f"{name} logs to the journal namespace {state.log_namespace}: add --namespace=+{state.log_namespace}",
+            )
         )
-        found.files.append(state.output_file)
     return found

@@ -238,6 +238,12 @@ class _Opening:
         failed = conjoin_all(manager, [(("MESSAGE_ID", _SPAWN_FAILED),)])
         if not self._first(started, self.since, self.until) or self._first(failed, self.since, self.until):
             return
+        if query.live:
+            from triage.sources.systemctl import unit_state
+
+            state = unit_state(unit, user=query.user)
+            if state is not None and (state.output_files or state.log_namespace):
+                return  # triage.sources.live tells of it
         for name in namespaces(query) if query.namespace is None else []:
             there = choose_reader(replace(query, namespace=name))
             if next(there.read(output_groups(unit, user=query.user), limit=1), None):
@@ -245,12 +251,6 @@ class _Opening:
                     Gap("namespace", f"what {unit} printed is in the journal namespace {name}: add --namespace=+{name}")
                 )
                 return
-        if query.live:
-            from triage.sources.systemctl import unit_state
-
-            state = unit_state(unit, user=query.user)
-            if state is not None and state.output_files:
-                return  # these files are read, and that is told there
         self.gaps.append(
             Gap(
                 "output-elsewhere",
