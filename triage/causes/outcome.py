@@ -116,7 +116,7 @@ def _mere_request_trouble(failures: list[Failure]) -> bool:
 def _requests_lost(failures: list[Failure], found: Course) -> bool:
     if found.server_errors and (found.ready >= 0 or found.served >= 0):
         return True
-    return any(_request(f) and f.level is not None for f in failures)
+    return any("lost" in f.data for f in failures)
 
 
 def _quiet(incident: Incident, found: Course) -> Outcome:

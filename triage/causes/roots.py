@@ -13,6 +13,7 @@ from triage.model import Because, Failure, Incident
 from triage.causes.native_evidence import attach
 from triage.causes.outcome import Course, course, decide
 from triage.causes.promote import promote_links
+from triage.causes.suspects import suspect
 from triage.causes.words import last_words
 
 # A signature's role, as a level at least.
@@ -36,6 +37,7 @@ def assign(incident: Incident, attempt: Attempt) -> None:
     if root is not None:
         root.role = "root"
         _explain_root(incident, root)
+        suspect(incident, attempt, root)
     _others(incident, root, found)
 
 

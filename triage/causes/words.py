@@ -15,7 +15,8 @@ from triage.model import Failure, Incident
 _LEVEL = 0.95
 # An unexplained exit with one of these codes has its reason elsewhere: a signal leaves no words.
 _SIGNALS = re.compile(r"-\d+")
-_WORDY = re.compile(r"[A-Za-z]{3}.*[A-Za-z]{3}")
+_TEARDOWN = 3
+_WORDY = re.compile(r"(?!\[[\d :-]+\]|INFO\b)(?=.*[A-Za-z]{3}).*[A-Za-z]{3}")
 
 
 def last_words(incident: Incident, attempt: Attempt) -> None:
@@ -26,9 +27,10 @@ def last_words(incident: Incident, attempt: Attempt) -> None:
     strongest = min(failures, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
     if strongest.level is None or strongest.level < _LEVEL or strongest.kind not in ("exit", "unit"):
         return
-    if _SIGNALS.fullmatch(strongest.data.get("code", "")):
+    exits = [f for f in failures if f.kind == "exit" and f.level is not None and f.level < _TEARDOWN]
+    if any(_SIGNALS.fullmatch(f.data.get("code", "")) for f in exits):
         return
-    if strongest.data.get("signal") and strongest.kind == "unit":
+    if strongest.kind == "unit" and (strongest.data.get("signal") or "engine" not in incident.facts):
         return
     death = min(f.order for f in failures if f.fatal) if any(f.fatal for f in failures) else strongest.order
     words = [

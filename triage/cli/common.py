@@ -49,43 +49,28 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
 def deliver(report: Report, args: argparse.Namespace) -> int:
     """Take a report and the options; print it; return the exit status that belongs to it."""
     from triage.pipeline import exit_status
-    from triage.report import render
+    from triage.report import render, write
 
     if args.verbose:
         for note in report.notes:
             print(f"triage: {note}", file=sys.stderr)
-    stream = sys.stdout
-    tty = args.output_file is None and stream.isatty()
-    text = render(
-        report,
-        args.format,
-        color=_color(args.color, tty),
-        width=_width(tty),
-        all_failures=args.all_failures,
-        mask=not args.no_mask,
-        explain=args.explain,
-    )
     if args.output_file is not None:
+        text = render(report, args.format, width=100, all_failures=args.all_failures, mask=not args.no_mask)
         try:
             args.output_file.write_text(text, encoding="utf-8")
         except OSError as error:
             raise TriageError(f"cannot write {args.output_file}: {error.strerror}") from error
     else:
-        stream.write(text)
-        stream.flush()
+        write(
+            report,
+            sys.stdout,
+            args.format,
+            color=args.color,
+            all_failures=args.all_failures,
+            mask=not args.no_mask,
+        )
+        sys.stdout.flush()
     return exit_status(report)
-
-
-def _color(wish: str, tty: bool) -> bool:
-    if wish == "auto":
-        return tty and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-    return wish == "always"
-
-
-def _width(tty: bool) -> int:
-    import shutil
-
-    return shutil.get_terminal_size((100, 24)).columns if tty else int(os.environ.get("COLUMNS", "100") or "100")
 
 
 def guarded(work: Callable[[], int]) -> int:
@@ -96,7 +81,7 @@ def guarded(work: Callable[[], int]) -> int:
                 stream.reconfigure(errors="backslashreplace")
         return work()
     except TriageError as error:
-        from triage.report.terminal_text import visible
+        from triage.report.text import visible
 
         print(f"triage: {visible(str(error))}", file=sys.stderr)
         return 2

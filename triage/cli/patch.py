@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import TextIO
 
-    from triage.fixes.edit import Edit, Plan
+    from triage.fixes.edit import Edit, EditPlan
 
 _WORDS = {
     "applies": "applies",
@@ -54,6 +54,8 @@ def run(args: argparse.Namespace) -> int:
     """Check, apply or revert; return the exit status."""
     from triage.fixes.apply import mend
 
+    if (args.apply or args.revert) and not args.yes and not sys.stdin.isatty():
+        raise TriageError("there is no terminal to ask on: add --yes to change files without a question")
     edits = _edits(args.signature, args.signatures)
     target = _target(args, edits[0].file.split("/", 1)[0])
     files = list(dict.fromkeys(edit.file for edit in edits))
@@ -99,10 +101,10 @@ def _target(args: argparse.Namespace, package: str) -> Path:
 
 def _check_or_apply(args: argparse.Namespace, edits: list[Edit], files: list[str], target: Path) -> int:
     from triage.fixes.apply import apply
-    from triage.fixes.edit import diff, plan
+    from triage.fixes.edit import diff, plan_edits
 
     try:
-        planned = plan(edits, target)
+        planned = plan_edits(edits, target)
     except ValueError as error:
         raise TriageError(f"the edits of {args.signature} get in each other's way: {error}") from error
     _show(args.signature, planned)
@@ -141,7 +143,7 @@ def _revert(args: argparse.Namespace, edits: list[Edit], files: list[str], targe
     return 1 if failed else 0
 
 
-def _show(signature: str, planned: Plan) -> None:
+def _show(signature: str, planned: EditPlan) -> None:
     release = next((one.release for one in planned.results if one.release), None)
     _say(f"{signature}\ntarget: {planned.target} (release {release or 'unknown'})")
     for one in planned.results:
@@ -175,8 +177,6 @@ def _confirm(args: argparse.Namespace, question: str) -> None:
     """Ask, unless it was agreed to beforehand. Raises `TriageError` if the answer is not yes."""
     if args.yes:
         return
-    if not sys.stdin.isatty():
-        raise TriageError("nothing was changed: there is no terminal to ask on; add --yes")
     _say(f"\n{question} [y/N] ", end="")
     sys.stdout.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):

@@ -15,6 +15,8 @@ from triage.model import Event
 
 # Kernel lines may come this many seconds before or after the lines of the run that they concern.
 _MARGIN = 5.0
+# The kernel says at once what it did: trouble that it reports later than this after the end of a run is not its cause.
+_AFTER_DEATH = 1.0
 _STARTS = ("systemd/starting", "systemd/started")
 _DEATHS = (
     "systemd/main-exited",
@@ -51,17 +53,18 @@ class Attempt:
 
 def split(extraction: Extraction) -> list[list[Attempt]]:
     """Take what was extracted; return for each service its attempts, oldest first, services by their last event."""
-    spoken = {event.unit for event in extraction.events if event.kind != "unit" and event.unit}
-    spoken |= {track.unit for track in extraction.tracks if track.unit}
+    spoken = {track.unit for track in extraction.tracks if track.unit}
+    if not extraction.tracks:
+        spoken = {event.unit for event in extraction.events if event.unit and event.invocation}
     if not spoken:
-        named = Counter(event.unit for event in extraction.events if event.kind == "unit" and event.unit)
+        named = Counter(event.unit for event in extraction.events if event.unit)
         unit = named.most_common(1)[0][0] if named else None
         return [_by_turns(unit, extraction.events, extraction.tracks)]
-    units = sorted(spoken | {event.unit for event in extraction.events if event.unit})
+    units = sorted(spoken | {event.unit for event in extraction.events if event.unit and event.kind == "unit"})
     services = []
-    shared = [event for event in extraction.events if not event.unit]
+    shared = [event for event in extraction.events if not event.unit or event.kind == "kernel"]
     for unit in units:
-        events = [event for event in extraction.events if event.unit == unit]
+        events = [event for event in extraction.events if event.unit == unit and event.kind != "kernel"]
         tracks = [track for track in extraction.tracks if track.unit == unit]
         attempts = _by_invocation(unit, events, tracks)
         _share(attempts, shared)
@@ -116,18 +119,25 @@ def _by_turns(unit: str | None, events: list[Event], tracks: list[Track]) -> lis
 
 def _share(attempts: list[Attempt], shared: list[Event]) -> None:
     """Give each event of the kernel and of other programs to the attempts of its time, or that it names."""
-    spans = [(attempt, attempt.span, {track.pid for track in attempt.tracks}) for attempt in attempts]
+    spans = [(each, each.span, _death(each), {track.pid for track in each.tracks}) for each in attempts]
     for event in shared:
         time = event.at.time
-        for attempt, span, pids in spans:
+        for attempt, span, death, pids in spans:
             if attempt.unit and event.data.get("unit") not in (None, attempt.unit):
                 continue
             inside = span is None or time is None or span[0] - _MARGIN <= time <= span[1] + _MARGIN
+            if time is not None and death is not None and time > death + _AFTER_DEATH:
+                inside = False
             named = event.data.get("pid", "").isdigit() and int(event.data["pid"]) in pids
             if inside and (named or event.kind != "kernel" or event.data.get("unit") or _concerns_all(event)):
                 attempt.events.append(event)
     for attempt in attempts:
         attempt.events.sort(key=lambda event: event.order)
+
+
+def _death(attempt: Attempt) -> float | None:
+    ends = [e.at.time for e in attempt.events if e.rule in ("systemd/main-exited", "systemd/failed") and e.at.time]
+    return min(ends, default=None)
 
 
 def _concerns_all(event: Event) -> bool:

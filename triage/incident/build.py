@@ -27,6 +27,7 @@ def build(attempt: Attempt, source: str, gaps: list[Gap]) -> Incident:
     book = _ranks_of_streams(attempt.tracks)
     for event in attempt.events:
         _give_rank(event, book, incident.facts)
+    _label_crashes(attempt.events)
     incident.processes = _processes(attempt)
     incident.phase, incident.ready = _progress(attempt.events)
     incident.exit = _exit(attempt.events)
@@ -71,6 +72,20 @@ def _give_rank(event: Event, book: dict[str, set[str]], facts: dict[str, object]
             event.ranks = [_label_of_number(int(event.data["rank"]), book, facts)]
     if event.at.rank is None and event.ranks:
         event.at.rank = event.ranks[0]
+
+
+def _label_crashes(events: list[Event]) -> None:
+    """A crash that names no rank is that of the only rank which the launcher's table says died of its signal."""
+    died: dict[str, set[str]] = {}
+    for event in events:
+        if event.rule == "torchelastic/failure" and event.ranks and event.data.get("signal"):
+            died.setdefault(event.data["signal"], set()).update(event.ranks)
+    for event in events:
+        if event.kind == "native" and not event.ranks and event.data.get("signal"):
+            ranks = died.get(event.data["signal"], set())
+            if len(ranks) == 1:
+                event.ranks = list(ranks)
+                event.at.rank = event.ranks[0]
 
 
 def _label_of_number(number: int, book: dict[str, set[str]], facts: dict[str, object]) -> str:

@@ -45,8 +45,9 @@ class ExceptionKinds:
             failure.level = max(failure.level, row["level"])
         if "role" in row:
             failure.data.setdefault("role", row["role"])
-        if row.get("request"):
-            failure.data["request"] = "1"
+        for tag in ("request", "lost"):
+            if row.get(tag):
+                failure.data[tag] = "1"
 
     def _row(self, exception: ExceptionInfo, intro: str) -> Any:
         name = exception.type.rpartition(".")[2]
