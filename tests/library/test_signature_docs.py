@@ -25,7 +25,11 @@ def whole(example: str) -> str:
     """An example of some keys, with the others that a signature needs."""
     if "disabled: true" in example:
         return example
-    return "\n".join(line for key, line in BASE.items() if not re.search(rf"^{key}:", example, re.M)) + "\n" + example
+    return (
+        "\n".join(line for key, line in BASE.items() if not re.search(rf"^{key}:", example, re.MULTILINE))
+        + "\n"
+        + example
+    )
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda text: text.splitlines()[0][:50])
@@ -41,7 +45,9 @@ def test_example_of_the_docs_passes_the_linter(example, tmp_path):
     """The docs show nothing that the linter refuses, except ids that the page makes up."""
     place = tmp_path / "example.yaml"
     place.write_text(whole(example), encoding="utf-8")
-    found = [issue for issue in check([place]) if issue.name not in ("id-is-not-path", "unknown-signature", "slow-message")]
+    found = [
+        issue for issue in check([place]) if issue.name not in ("id-is-not-path", "unknown-signature", "slow-message")
+    ]
     assert [str(issue) for issue in found] == []
 
 

@@ -1,7 +1,7 @@
 """Signatures: their format, where they come from, and what finds them."""
 
 from triage.library.library import Library
-from triage.library.load import load
+from triage.library.packs import load
 from triage.library.problems import Problem
 
 __all__ = ["Library", "Problem", "load"]

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from triage.library.load import files
+from triage.library.packs import files
 from triage.library.parse import Parsed, parse_file
 from triage.library.problems import Problem
 from triage.library.signature import Signature
