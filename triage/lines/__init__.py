@@ -14,7 +14,7 @@ from triage.lines.decode import Grouper, containers
 from triage.lines.learn import Votes
 from triage.lines.order import newest_first, reverse
 from triage.lines.prefixes import clock
-from triage.lines.repair import LONGEST_TEXT, decode, physical, plain
+from triage.lines.repair import LONGEST_TEXT, as_utf8, decode, physical, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
     builder = Builder(source, clock())
     votes = Votes(builder.learned, builder.clock)
     grouper = Grouper()
-    windows = _windows(physical(blocks))
+    windows = _windows(physical(as_utf8(blocks)))
     first = next(windows, None)
     if first is None:
         return

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 _NUMBER = re.compile(r"([A-Za-z]+(?:_[A-Za-z]+)*?)[ =]?\[?(\d+)\]?(?![A-Za-z0-9])")
 _KEYS = ("attn_cp", "moe_dp", "attn_tp", "moe_tp", "moe_ep", "pcp", "dcp", "dp", "pp", "tp", "ep", "cp", "rank")
 _TITLE = re.compile(r"^(?:sglang::scheduler|VLLM::)_?(?P<label>\S+)")
-_SPLIT = re.compile(r"_(?=(?:ATTN_CP|MOE_DP|DP|PP|TP|EP|PCP|DCP)\d)")
+_LABEL = re.compile(r"(?:ATTN_CP|MOE_DP|PCP|DCP|DP|PP|TP|EP)\d+")
 _PROCESS = re.compile(r"(?:^|_)(?:DP|PP|TP|EP|PCP|DCP|CP|rank)_?\d+(?:_|$)|^EngineCore_\d+$")
 
 
@@ -35,7 +35,7 @@ def from_title(title: str | None) -> str | None:
     if not found:
         return None
     if title is not None and title.startswith("sglang"):
-        return " ".join(_SPLIT.split("_" + found["label"])[1:]) or None
+        return " ".join(_LABEL.findall(found["label"])) or None
     return from_process(found["label"])
 
 

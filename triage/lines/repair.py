@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
 import re
+from itertools import chain
 from collections.abc import Iterable, Iterator
 
 LONGEST_RAW = 4 << 20
@@ -29,6 +31,28 @@ Physical = tuple[int, "int | None", bytes, int, bool]
 """One physical line, as a plain tuple because there are millions: byte offset, number from 1 (None where not counted),
 bytes without the newline (the middle of an overlong line cut), size in the input with the newline, and whether some
 line of its block holds escapes, carriage returns or NUL bytes."""
+
+
+def as_utf8(blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """Take blocks; yield them, decoded if a byte order mark says UTF-16. Offsets then count bytes of UTF-8."""
+    stream = iter(blocks)
+    first: list[tuple[int, bytes]] = []
+    head = b""
+    for block in stream:
+        first.append(block)
+        head += block[1][:2]
+        if len(head) > 1:
+            break
+    if not head.startswith((b"\xff\xfe", b"\xfe\xff")) or first[0][0]:
+        yield from first
+        yield from stream
+        return
+    decoder = codecs.getincrementaldecoder("utf-16")("replace")
+    offset = 0
+    for _, raw in chain(first, stream, [(0, b"")]):
+        data = decoder.decode(raw, final=not raw).encode("utf-8", "replace")
+        yield offset, data
+        offset += len(data)
 
 
 def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
