@@ -40,7 +40,8 @@ class NestedQuantifiers(Validator):
     def check(self, one: Checked) -> Iterator[Issue]:
         for at, regex in one.regexes():
             if _nested(literals.parsed(regex), inside=False):
-                yield NestedQuantifier(one.problem(at, "has an unbounded repeat inside an unbounded repeat", "bound the outer one: {0,9}"))
+                said = "has an unbounded repeat inside an unbounded repeat"
+                yield NestedQuantifier(one.problem(at, said, "bound the outer one: {0,9}"))
 
 
 class NoLiteral(Issue):

@@ -81,7 +81,7 @@ def compile_pack(place: Path) -> dict[str, Any]:
                 other = entries[signature.id]["file"]
                 problems.append(Problem(str(path), one.lines["id"], "id", f"{signature.id} is also in {other}"))
                 continue
-            text = json.dumps(one.record, ensure_ascii=False, sort_keys=True)
+            text = json.dumps(one.record, ensure_ascii=False)
             entries[signature.id] = {
                 "id": signature.id,
                 "aliases": list(signature.aliases),

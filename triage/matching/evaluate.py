@@ -34,8 +34,14 @@ def _on(match: Match, subject: Subject, link: Link, context: Context) -> Result:
         parts.append(_message(match.message, subject, link, context))
     if match.message_is is not None:
         wanted = fold(match.message_is)
-        there = (link.message or None) == wanted if link.type else subject.text == wanted
-        parts.append(leaf(there, f"message is {_quoted(wanted)}", 3.5 + _length(wanted)))
+        there = wanted == (link.message if link.type else subject.text)
+        parts.append(
+            leaf(
+                there or (None if _cut(subject, link) else False),
+                f"message is {_quoted(wanted)}",
+                3.5 + _length(wanted),
+            )
+        )
     if match.message_re is not None:
         parts.append(_message_re(match.message_re, subject, link, context))
     if match.frames:
@@ -76,15 +82,18 @@ def _type_fits(wanted: str, there: str) -> bool:
 def _message(text: str, subject: Subject, link: Link, context: Context) -> Result:
     wanted = fold(text)
     phrase, score = f"message {_quoted(wanted)}", 3.0 + _length(wanted)
-    if not link.type:
-        return leaf(wanted in subject.text, phrase, score)
-    if wanted in link.message or wanted in subject.attached:
+    if wanted in (link.message if link.type else subject.text) or (link.type and wanted in subject.attached):
         return leaf(True, phrase, score)
-    if not link.message and subject.partial:
+    if _cut(subject, link):
         return leaf(None, f"{phrase} (the traceback is cut off)", score)
     if context.fuzzy and len(wanted) >= _NEAR_LENGTH and _alike(wanted, link.message) >= _NEAR_MESSAGE:
         return leaf(None, f"{phrase} (the log says {_quoted(link.message)})", score)
     return leaf(False, phrase, score)
+
+
+def _cut(subject: Subject, link: Link) -> bool:
+    """Say whether the line with the exception and its message was cut off."""
+    return subject.partial and subject.failure.exception is not None and not link.message
 
 
 def _message_re(pattern: str, subject: Subject, link: Link, context: Context) -> Result:
@@ -95,7 +104,7 @@ def _message_re(pattern: str, subject: Subject, link: Link, context: Context) ->
     texts = (
         [(link.message, link.raw), (subject.attached, subject.attached)] if link.type else [(subject.text, subject.raw)]
     )
-    state: bool | None = None if link.type and not link.message and subject.partial else False
+    state: bool | None = None if _cut(subject, link) else False
     for folded, raw in texts:
         if literals and not any(literal in folded for literal in literals):
             continue

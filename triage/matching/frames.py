@@ -29,11 +29,15 @@ def found(patterns: Sequence[FramePattern], frames: Sequence[Frame]) -> list[boo
 
 
 def similar(pattern: FramePattern, frames: Sequence[Frame]) -> tuple[float, str]:
-    """Return how like the pattern the nearest frame is, 0 to 100, and that frame as `path:function`."""
+    """Return how like the pattern the nearest other frame is, 0 to 100, and that frame as `path:function`.
+
+    A frame that fits, but not in this order, is not near.
+    """
     from rapidfuzz import fuzz
 
     depth = pattern.path.count("/") + 1
-    names = {f"{'/'.join(frame.file.split('/')[-depth:])}:{frame.function}" for frame in frames}
+    others = [frame for frame in frames if not fits(pattern, frame)]
+    names = {f"{'/'.join(frame.file.split('/')[-depth:])}:{frame.function}" for frame in others}
     method = f"{pattern.path}:{pattern.function.rpartition('.')[2]}"
     return max(((fuzz.ratio(method, name), name) for name in sorted(names)), default=(0.0, ""))
 

@@ -104,7 +104,8 @@ def kernel(wanted: Kernel, subject: Subject) -> Result:
         parts.append(leaf(there in map(str, wanted.xid), f"Xid {_or(map(str, wanted.xid))}", 3.0))
     if wanted.segfault is not None:
         hit = "segfault" in data and (wanted.segfault is True or str(wanted.segfault) in subject.text)
-        parts.append(leaf(hit, "segfault" if wanted.segfault is True else f"segfault in {wanted.segfault}", 3.0))
+        said = "" if wanted.segfault is True else f" in {wanted.segfault}"
+        parts.append(leaf(hit, f"segfault{said}", 4.0 if said else 3.0))
     if wanted.process is not None:
         there = data.get("process")
         state = None if there is None else _process_fits(wanted.process, there)
