@@ -1,4 +1,4 @@
-"""Journals as exports and as native files, and a reader of exports that needs no systemd."""
+"""Journals as exports and as native files, and a stand-in for systemd-python's reader that reads the exports."""
 
 from __future__ import annotations
 
@@ -28,13 +28,150 @@ def export() -> Callable[[str], bytes]:
 
 @pytest.fixture(scope="session")
 def journal_dir(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Return a folder with the native journal file by the journal's name."""
+    """Return a folder with the native journal file, and its export beside it, by the journal's name."""
 
     @cache
     def unpack(name: str) -> Path:
         folder = tmp_path_factory.mktemp(name)
         packed = (DATA / f"{name}.journal.xz").read_bytes()
         (folder / "system.journal").write_bytes(lzma.decompress(packed))
+        (folder / "system.export").write_bytes(_export(name))
         return folder
 
     return unpack
+
+
+@pytest.fixture
+def no_systemd(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the stand-in where systemd-python's reader is looked for."""
+    monkeypatch.setattr("triage.sources.journal.load", lambda: StandIn)
+
+
+@cache
+def _raw(path: Path) -> list[tuple[int, str, dict[str, list[bytes]]]]:
+    """Read an export in the plainest way there is: time, cursor and fields of each entry."""
+    entries = []
+    data = path.read_bytes()
+    fields: list[tuple[str, bytes]] = []
+    position = 0
+    while position < len(data):
+        end = data.index(b"\n", position)
+        line = data[position:end]
+        position = end + 1
+        if not line:
+            named = dict(fields)
+            entries.append((int(named["__REALTIME_TIMESTAMP"]), named["__CURSOR"].decode(), fields))
+            fields = []
+        elif b"=" in line:
+            name, _, value = line.partition(b"=")
+            fields.append((name.decode(), value))
+        else:
+            size = int.from_bytes(data[position : position + 8], "little")
+            fields.append((line.decode(), data[position + 8 : position + 8 + size]))
+            position += 8 + size + 1
+    return [(time, cursor, _by_name(fields)) for time, cursor, fields in entries]
+
+
+def _by_name(fields: list[tuple[str, bytes]]) -> dict[str, list[bytes]]:
+    found: dict[str, list[bytes]] = {}
+    for name, value in fields:
+        if not name.startswith("__"):
+            found.setdefault(name, []).append(value)
+    return found
+
+
+class StandIn:
+    """What `systemd._reader._Reader` does, over `system.export` files beside the journal files."""
+
+    def __init__(self, flags=1, path=None, files=None):
+        found = Path(path).glob("*.journal") if path else map(Path, files or [])
+        self._texts = tuple(sorted(file.with_suffix(".export") for file in found))
+        self._groups: list[dict[str, set[bytes]]] = [{}]
+        self._chosen = None
+        self._at = -1
+        self.data_threshold = 65536
+
+    def add_match(self, match):
+        name, _, value = match.partition("=")
+        self._groups[-1].setdefault(name, set()).add(value.encode())
+
+    def add_disjunction(self):
+        self._groups.append({})
+
+    @property
+    def _rows(self):
+        if self._chosen is None:
+            self._chosen = _chosen(self._texts, tuple(map(_frozen, self._groups)))
+        return self._chosen
+
+    def seek_head(self):
+        self._at = -1
+
+    def seek_tail(self):
+        self._at = len(self._rows)
+
+    def seek_realtime(self, realtime):
+        self._at = next((i for i, row in enumerate(self._rows) if row[0] >= realtime), len(self._rows))
+        self._sought = True
+
+    _sought = False
+
+    def _next(self, skip=1):
+        step, self._sought = (skip - 1 if self._sought else skip), False
+        return self._move(step)
+
+    def _previous(self, skip=1):
+        self._sought = False
+        return self._move(-skip)
+
+    def _move(self, step):
+        if not 0 <= self._at + step < len(self._rows):
+            return False
+        self._at += step
+        return True
+
+    def _get_realtime(self):
+        return self._rows[self._at][0]
+
+    def _get_cursor(self):
+        return self._rows[self._at][1]
+
+    def _get_all(self):
+        fields = self._rows[self._at][2]
+        return {name: values if len(values) > 1 else values[0] for name, values in fields.items()}
+
+    def _get(self, name):
+        return self._rows[self._at][2][name][0]
+
+    def query_unique(self, name):
+        return {value for row in _chosen(self._texts, ((),)) for value in row[2].get(name, ())}
+
+
+def _frozen(group):
+    return tuple((name, frozenset(values)) for name, values in group.items())
+
+
+@cache
+def _chosen(texts, groups):
+    rows = sorted((row for text in texts if text.exists() for row in _raw(text)), key=lambda row: row[0])
+    return [row for row in rows if any(_holds(group, row[2]) for group in groups)]
+
+
+def _holds(group, fields):
+    return all(not values.isdisjoint(fields.get(name, ())) for name, values in group)
+
+
+@pytest.fixture
+def fake_program(tmp_path, monkeypatch):
+    """Return what puts a program of a given name, a shell script, alone on the PATH beside the system's own."""
+
+    def put(name: str, script: str) -> Path:
+        folder = tmp_path / "programs"
+        folder.mkdir(exist_ok=True)
+        program = folder / name
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+        monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+        return folder
+
+    return put

@@ -141,7 +141,7 @@ def _damage(file: BinaryIO, size: int, header: tuple[int, ...]) -> str | None:
     broken = sum(not _is_entry(file, offset) for offset in sampled)
     if reached < entries or broken:
         missing = max(entries - reached, broken * step)
-        return f"the file is damaged: about {min(missing, entries)} of its {entries} entries can't be read"
+        return f"the file is damaged: at least about {min(missing, entries)} of its {entries} entries can't be read"
     return None
 
 

@@ -109,19 +109,22 @@ class LibsystemdReader:
         more = True
         while more:
             messages: list[bytes] = []
-            while len(messages) < BLOCK:
-                more = _moved(forward)
-                if not more:
-                    break
-                if until is not None and time_of() > until:
-                    journal._previous()
-                    more = False
-                    break
-                try:
-                    value = get("MESSAGE")
-                except (KeyError, OSError):
-                    value = b""
-                messages.append(value)
+            keep = messages.append
+            try:
+                for _ in range(BLOCK):
+                    if not forward():
+                        more = False
+                        break
+                    if until is not None and time_of() > until:
+                        journal._previous()
+                        more = False
+                        break
+                    try:
+                        keep(get("MESSAGE"))
+                    except (KeyError, OSError):
+                        keep(b"")
+            except OSError:
+                more = False  # see `_moved`
             wanted = select(messages) if messages else ()
             if wanted:
                 yield from _walk(journal, len(messages), wanted, number)
@@ -175,9 +178,17 @@ def _entry(journal: Any, realtime: int, number: int) -> Entry:
     fields: dict[str, str] = {}
     for name, value in found.items():
         if name in FIELDS:
-            first = value[0] if value.__class__ is list else value
-            fields[name] = first[:MAX_VALUE].decode("utf-8", "replace")
+            try:
+                fields[name] = value.decode() if len(value) <= MAX_VALUE else _text(value)
+            except (AttributeError, UnicodeDecodeError):
+                fields[name] = _text(value)
     return Entry(fields, realtime, journal._get_cursor(), number)
+
+
+def _text(value: bytes | list[bytes]) -> str:
+    """Decode a value that is long, broken or repeated."""
+    first = value[0] if isinstance(value, list) else value
+    return first[:MAX_VALUE].decode("utf-8", "replace")
 
 
 def _one_by_one(journal: Any) -> dict[str, bytes]:
