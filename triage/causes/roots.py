@@ -14,10 +14,14 @@ from triage.causes.native_evidence import attach
 from triage.causes.outcome import Course, course, decide
 from triage.causes.promote import promote_links
 from triage.causes.suspects import suspect
-from triage.causes.words import last_words
+from triage.causes.words import last_words, tell
 
 # A signature's role, as a level at least.
 _ROLE_LEVELS = {"consequence": 2.0, "teardown": 3.0}
+# A line that a signature calls a reason is as strong as an unexplained exit, however little the line itself says.
+_KNOWN_LINE = 1.0
+# Lines of the root's process so few lines before it may say why it happened.
+_NEAR = 400
 # Nothing weaker than this can be called a root while the service is not down.
 _WEAKEST_DEGRADED = 2.1
 
@@ -37,6 +41,7 @@ def assign(incident: Incident, attempt: Attempt) -> None:
     if root is not None:
         root.role = "root"
         _explain_root(incident, root)
+        tell(incident, root)
         suspect(incident, attempt, root)
     _others(incident, root, found)
 
@@ -44,10 +49,13 @@ def assign(incident: Incident, attempt: Attempt) -> None:
 def _signature_roles(incident: Incident) -> None:
     for failure in incident.failures:
         for diagnosis in failure.diagnoses[:1]:
-            if diagnosis.confidence != "possible" and diagnosis.role in _ROLE_LEVELS:
-                level = failure.level if failure.level is not None else 0.0
-                failure.level = max(level, _ROLE_LEVELS[diagnosis.role])
+            if diagnosis.confidence == "possible" or failure.level is None:
+                continue
+            if diagnosis.role in _ROLE_LEVELS:
+                failure.level = max(failure.level, _ROLE_LEVELS[diagnosis.role])
                 failure.data.setdefault("role", diagnosis.role)
+            elif diagnosis.role == "root" and failure.kind == "message":
+                failure.level = min(failure.level, _KNOWN_LINE)
 
 
 def _quieten(incident: Incident) -> None:
@@ -89,6 +97,15 @@ def _explain_root(incident: Incident, root: Failure) -> None:
                 root.because = Because(other.id, "explained-by")
                 root.diagnoses.insert(0, diagnosis)
                 return
+    if any(diagnosis.confidence != "possible" for diagnosis in root.diagnoses):
+        return
+    for other in incident.failures:
+        near = root.order - _NEAR <= other.order < root.order and (root.streams & other.streams)
+        known = [d for d in other.diagnoses if d.role == "root" and d.confidence != "possible"]
+        if other is not root and near and known and other.kind in ("message", "native"):
+            root.because = Because(other.id, "native-evidence")
+            root.diagnoses = [*known, *root.diagnoses]
+            return
 
 
 def _others(incident: Incident, root: Failure | None, found: Course) -> None:

@@ -19,6 +19,16 @@ _TEARDOWN = 3
 _WORDY = re.compile(r"(?!\[[\d :-]+\]|INFO\b)(?=.*[A-Za-z]{3}).*[A-Za-z]{3}")
 
 
+def tell(incident: Incident, root: Failure) -> None:
+    """Take an incident and its root; where the root is a mere exit, add to its text what was called an error before it."""
+    if root.kind not in ("unit", "exit"):
+        return
+    said = [f for f in incident.failures if f.rule == "message/error" and f.order < root.order][-2:]
+    for failure in said:
+        root.text = f"{root.text[:1500]}\n{failure.text[:200]}"
+        root.evidence = [*failure.evidence[-1:], *root.evidence]
+
+
 def last_words(incident: Incident, attempt: Attempt) -> None:
     """Take an incident that failed; where its strongest failure only announces a death, add the last words before it."""
     failures = [f for f in incident.failures if f.level is not None and f.data.get("role") != "teardown"]

@@ -100,24 +100,37 @@ class _Extractor:
             self._keep_all(self._kernel.feed(line))
             return
         track = self._track(line)
-        self._keep_all(self._messages.asked(line))
+        asked = list(self._messages.asked(line))
         if self._native.feed(line):
             self._keep_all(self._native.drain())
+            self._belongs(asked)
             return
         took = self._tracebacks.feed(line)
         if took is not None:
             if took == "message":
                 self._inside(line)
             self._keep_all(self._tracebacks.drain())
+            self._belongs(asked)
             return
-        self._single(line, track)
+        if self._single(line, track):
+            self._belongs(asked)
+        else:
+            self._keep_all(asked)
 
-    def _single(self, line: Line, track: Track) -> None:
+    def _belongs(self, asked: list[Event]) -> None:
+        """Lines that a signature asked for and that are part of another event: kept so that they can be found, no more."""
+        for event in asked:
+            event.level = None
+            event.data["inside"] = "1"
+            self._keep(event)
+
+    def _single(self, line: Line, track: Track) -> bool:
+        """Read a line that stands for itself; return whether it became a failure of its own."""
         if not line.text.strip():
-            return
+            return False
         if self._native.soft(line):
             self._keep_all(self._native.drain())
-            return
+            return True
         heard = list(self._server.feed(line))
         self._keep_all(heard)
         known = self._messages.known(line)
@@ -128,9 +141,9 @@ class _Extractor:
         if known is None and not heard:
             known = self._messages.guess(line)
         self._keep(known)
-        familiar = heard or known is not None or line.record
-        if not familiar and not self._messages.noise.covers(line.text):
+        if not (heard or known is not None or line.record) and not self._messages.noise.covers(line.text):
             track.words.append((line.number, evidence(line)))
+        return known is not None
 
     def _inside(self, line: Line) -> None:
         """A line inside an exception's message: it is the exception's own, but what it says counts too."""
