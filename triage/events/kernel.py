@@ -116,8 +116,7 @@ def _single(line: Line, text: str) -> Event | None:
         if found is None:
             continue
         data = {name.rstrip("23"): value for name, value in found.groupdict().items() if value is not None}
-        if "signal" in row:
-            data["signal"] = row["signal"]
+        data |= row.get("data", {})
         if "memcg" in data:
             data.update(owner(data["memcg"]))
         return _event(line, (row["rule"], row["level"], bool(row.get("fatal"))), text, data)

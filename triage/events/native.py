@@ -218,6 +218,8 @@ class NativeAssembler:
             return able[0], False
         if kind == "fatal":
             whole = [crash for crash in able if crash.what or "handler" in crash.kinds or "glibc" in crash.kinds]
+            # The dump comes after torch's C++ stack, where there is one.
+            whole = [crash for crash in whole if "c10" in crash.kinds] or whole
             if isinstance(writer, Crash) and writer in whole:
                 return writer, False
             return (whole[0] if whole else able[-1]), False

@@ -45,6 +45,7 @@ _WORDS = (
     "error",
     "fatal",
     "FAILED: ",
+    "ninja: ",
     "cannot find",
     "undefined ref",
     "not found",

@@ -111,7 +111,8 @@ class Crash:
         if kind == "torn-end":
             return self._torn is not None
         if kind == "fatal":
-            return "fatal" not in self.kinds and "thread" not in self.kinds
+            # After the threads only if the head of another process's dump was taken for this one's.
+            return "fatal" not in self.kinds and ("thread" not in self.kinds or "terminate" in self.kinds)
         if kind in ("thread", "c-stack"):
             return True
         if kind == "extensions":
@@ -158,8 +159,13 @@ class Crash:
             named = groups.get("signal") or (NUMBERS.get(int(number[:3])) if number else None)
             self._signal = self._signal or named or ("SIGSEGV" if "egfault" in text else None)
         if not (kind == "terminate" and self.state == "what"):
-            self.state = kind
+            self._enter(kind)
         self._note(line, text)
+
+    def _enter(self, state: str) -> None:
+        # Parts of another process's crash that were taken for this one's do not end an open thread.
+        if self.state != "thread":
+            self.state = state
 
     def _note(self, line: Line, text: str) -> None:
         if len(self._heads) < _MAX_HEADS:
@@ -173,11 +179,11 @@ class Crash:
         groups = found.groupdict()
         if kind == "raised":
             self._site = self._shared.get(groups["file"], int(groups["line"][:9]), groups["function"])
-            self.state = "raised"
+            self._enter("raised")
             return
         if kind == "c10":
             self.next_c10 = int(groups["n"][:6]) + 1
-            self.state = "c10"
+            self._enter("c10")
         if groups.get("address"):
             self.address = self.address or groups["address"]
         if len(self._native) < MAX_FRAMES:

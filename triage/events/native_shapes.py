@@ -113,7 +113,7 @@ _inner("c10", "frame #", r"frame #(?P<n>\d+): (?P<symbol>.*)")
 _inner(
     "raised",
     "Exception raised from",
-    r"Exception raised from (?P<function>.{1,300}?) at (?P<file>.{1,400}?):(?P<line>\d+)\b",
+    r"Exception raised from (?P<function>.{1,300}?) at (?P<file>[^\s:]{1,400}):(?P<line>\d+)\b",
 )
 _inner("pyframe", 'File "', r'\s*File "(?P<file>[^"]*)", line (?P<line>\d+|\?+) in (?P<function>.+)')
 _inner("nframe", 'File "', r'\s*File "(?P<file>[^"]*)", line (?P<line>\d+), in (?P<function>.+)')

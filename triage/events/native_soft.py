@@ -28,6 +28,8 @@ _SETTLED = 256
 _STACK = 64
 _CONTEXT = 4
 _MAX_FOLDS = 2000
+# syslog's severity (syslog(3)).
+_ERROR = 3
 _MAX_EVIDENCE = 12
 _SHOWN_EQUAL = 3
 
@@ -48,6 +50,7 @@ _GLOG = re.compile(
 _TORCH = re.compile(r"\[[EWF](?:\d{3,4} [\d:.]{8,18})? [\w./-]{1,200}:\d{1,6}\] ?(?P<what>.*)", re.DOTALL)
 _WORK = re.compile(r"Work\w+\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).{0,300}?Timeout\(ms\)=(?P<timeout_ms>\d+)\)")
 _DUMPED_BY = re.compile(r"due to a collective timeout from +rank (\d+)")
+_HINTS = ("NCCL", "atchdog", "eartbeat", "entire process", "dump signal", "PG status")
 _WATCHDOG = (
     "Watchdog caught collective operation timeout",
     "watchdog thread terminated with exception",
@@ -95,11 +98,14 @@ class NativeSingles:
         """Take a line and the number of lines read so far; return whether it is one of these lines."""
         self._clock = clock
         text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST]
+        # Most lines of a log are records of the engine; of these only NCCL's own time stamp can hide a line of its.
+        if line.record and (line.severity is None or line.severity > _ERROR):
+            return self._nccl(line, text)
         return (
             self._assertion(line, text)
             or self._nccl(line, text)
-            or self._logged(line, text)
             or self._stack(line, text)
+            or self._logged(line, text)
             or self._compiler(line, text)
         )
 
@@ -159,14 +165,15 @@ class NativeSingles:
 
     def _logged(self, line: Line, text: str) -> bool:
         """Errors of glog, and the lines of torch's NCCL watchdog in whatever head they come."""
-        watchdog = "NCCL" in text or "atchdog" in text or "eartbeat" in text or "entire process" in text
-        if watchdog and any(word in text for word in _WATCHDOG):
+        if any(word in text for word in _HINTS) and any(word in text for word in _WATCHDOG):
             return self._watchdog(line, text)
         found = _GLOG.match(text) if text[:1] in ("E", "F") else None
         if found is not None:
             severity, where, what, pid = found["severity"], found["where"], found["what"], found["pid"]
-        elif line.where is not None and line.severity is not None and line.severity <= 3 and _CPP.match(line.where):
-            severity, where, what, pid = "E" if line.severity == 3 else "F", line.where, text, str(line.pid or "")
+        elif (
+            line.where is not None and line.severity is not None and line.severity <= _ERROR and _CPP.match(line.where)
+        ):
+            severity, where, what, pid = "E" if line.severity == _ERROR else "F", line.where, text, str(line.pid or "")
         else:
             return False
         data = {"what": what[:TEXT_LIMIT], "severity": severity, "at": where}
@@ -237,7 +244,7 @@ class NativeSingles:
             return True
         if self._owner is None or not self.owns_stack(line.stream, self._clock - _STACK):
             key = ("c10", line.stream)
-            fold = self._fold(_native("c10-stack", Verdict("c10-stack", None, None, fatal=False)), key, line, {})
+            fold = self._fold(_native("c10", Verdict("c10", None, None, fatal=False)), key, line, {})
             fold.event.assembly = "partial"
             self._owner = (fold, line.stream, self._clock)
         fold, stream, _ = self._owner
