@@ -1,9 +1,13 @@
 """Candidates are looked up, and never missed."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from triage.library.atoms import atoms
 from triage.library.index import Atoms, Index
+from triage.library.parse import parse
+from triage.library.signature import Signature
 
 WORDS = st.text("abc ", min_size=4, max_size=9)
 NAMES = st.sampled_from(["KeyError", "ValueError", "IndexError"])
@@ -19,37 +23,85 @@ def some(names):
 ATOMS = st.builds(Atoms, types=some(NAMES), texts=some(WORDS), files=some(FILES), kinds=some(KINDS))
 
 
-def needs(atoms: Atoms, types, text, kind) -> bool:
-    """Whether a failure has what a signature needs, asked directly."""
+def needs(atoms: Atoms, types, text, files, kind) -> bool:
+    """Whether a failure has what a signature needs, asked directly; files count only where nothing else is asked for."""
+    only_files = atoms.files is not None and not (atoms.types or atoms.texts or atoms.kinds)
     return (
         (atoms.types is None or any(name in types for name in atoms.types))
         and (atoms.texts is None or any(literal in text for literal in atoms.texts))
         and (atoms.kinds is None or kind in atoms.kinds)
+        and (not only_files or any(name in files for name in atoms.files))
     )
 
 
 @given(
-    st.lists(ATOMS, max_size=12),
+    st.lists(st.lists(ATOMS, min_size=1, max_size=3), max_size=8),
     st.lists(NAMES, max_size=2),
     st.text("abc ", max_size=40),
     st.lists(FILES, max_size=2),
     KINDS,
 )
-def test_lookup_finds_what_asking_each_would(atoms, types, text, files, kind):
-    """All that fit are found, but for frames: of a signature that asks for nothing else, one of its files must be there."""
-    found = Index(atoms).fitting(types, text, files, kind)
-    wanted = [number for number, one in enumerate(atoms) if needs(one, types, text, kind)]
-    only_files = {
-        number
-        for number, one in enumerate(atoms)
-        if one.files and not (one.types or one.texts or one.kinds) and not set(one.files) & set(files)
-    }
-    assert found == [number for number in wanted if number not in only_files]
+def test_lookup_finds_what_asking_each_would(library, types, text, files, kind):
+    """A signature is found when one of its alternatives is satisfied, and only then."""
+    wanted = [
+        number for number, several in enumerate(library) if any(needs(one, types, text, files, kind) for one in several)
+    ]
+    assert Index(library).fitting(types, text, files, kind) == wanted
 
 
 def test_related_are_those_of_the_type_or_the_file():
     """For what is near."""
-    index = Index(
-        [Atoms(types=("KeyError",)), Atoms(files=("a.py",)), Atoms(texts=("abcd",)), Atoms(types=("ValueError",))]
+    library = (
+        [Atoms(types=("KeyError",))],
+        [Atoms(files=("a.py",))],
+        [Atoms(texts=("abcd",))],
+        [Atoms(types=("ValueError",))],
     )
-    assert index.related(["KeyError"], ["a.py"]) == [0, 1]
+    assert Index(library).related(["KeyError"], ["a.py"]) == [0, 1]
+
+
+def alternatives(text: str):
+    """The alternatives of a match."""
+    base = 'format: 1\nid: a/b\ntitle: "t"\ncause: "c"\n'
+    (one,), problems = parse((base + text).encode(), "x.yaml")
+    assert problems == []
+    return atoms(Signature.from_record(one.record).match)
+
+
+def test_any_makes_alternatives():
+    """Each with what stands beside it; the longest literal wins."""
+    found = alternatives(
+        'match: {exception: a.KeyError, message: "text", any: [{message: "longer text"}, {frames: ["x/y.py:z"]}, {log: {line: "a line"}}]}'
+    )
+    assert found == [
+        Atoms(types=("KeyError",), texts=("longer text",)),
+        Atoms(types=("KeyError",), texts=("text",), files=("y.py",)),
+        Atoms(types=("KeyError",), texts=("a line",)),
+    ]
+
+
+def test_all_joins():
+    """And `not` asks for nothing."""
+    assert alternatives('match: {all: [{exception: E}, {message: "text"}], not: {message: "other"}}') == [
+        Atoms(types=("E",), texts=("text",))
+    ]
+
+
+def test_too_many_alternatives_are_left_out():
+    """That makes a signature a candidate more often, never less."""
+    five = "any: [" + ", ".join(f'{{message: "text {n}"}}' for n in range(5)) + "]"
+    assert len(alternatives(f"match: {{exception: E, all: [{{{five}}}, {{{five}}}]}}")) == 5
+
+
+@pytest.mark.parametrize(
+    ("match", "kinds"),
+    [
+        ("unit: {result: signal}", ("unit", "exit")),
+        ("kernel: {oom: true}", ("kernel",)),
+        ("silence: {}", ("silence",)),
+        ("native: {signal: 6}", ("native", "exit", "exception")),
+    ],
+)
+def test_kinds_of_failures(match, kinds):
+    """A service's words never make a failure of the kernel's or systemd's."""
+    assert alternatives(f"match: {{{match}}}") == [Atoms(kinds=kinds)]

@@ -187,6 +187,17 @@ def test_cache_that_others_can_write_is_not_read(tmp_path):
     assert titles(tmp_path / "p") == {"a/one": "mine"}
 
 
+def test_compiled_signatures_of_a_wheel_are_used(tmp_path, monkeypatch):
+    """So that the first run in a fresh container need not read YAML; files are named where they lie."""
+    place = tmp_path / "_packaged/signatures"
+    write(place / "a/one.yaml", signature("a/one", "compiled"))
+    place.with_suffix(".json").write_text(json.dumps(packs.compile_pack(place)))
+    write(place / "a/one.yaml", signature("a/one", "changed"))
+    monkeypatch.setattr(packs, "folder", lambda name: tmp_path / "_packaged" / name)
+    (one,) = load().signatures
+    assert (one.title, one.file) == ("compiled", str(place / "a/one.yaml"))
+
+
 def test_get_by_id_and_by_alias():
     """Old names keep working."""
     library = load([DATA], packaged=False)

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from triage.library.index import Atoms, Names
-from triage.library.literals import MIN_LENGTH, literals_of, piece_of, weight
+from triage.library.literals import MAX_ALTERNATIVES, MIN_LENGTH, literals_of, piece_of, weight
 from triage.patterns import LinePattern
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 LEVELS = {"root": 1.0, "consequence": 2.0, "teardown": 3.0, "notice": None}
 
 
-def atoms(match: Match) -> Atoms:
-    """Take a match; return its atoms."""
+def atoms(match: Match) -> list[Atoms]:
+    """Take a match; return alternatives, one of which a failure must satisfy for it to match."""
     parts = [Atoms(types=tuple(name.rpartition(".")[2] for name in match.exception) or None)]
     parts.extend(Atoms(texts=_literal(text)) for text in (match.message, match.message_is) if text)
     if match.message_re:
@@ -34,15 +34,15 @@ def atoms(match: Match) -> Atoms:
         parts.append(Atoms(kinds=("kernel",)))
     if match.silence:
         parts.append(Atoms(kinds=("silence",)))
-    parts.extend(map(atoms, match.all))
+    found = [_joined(parts)]
+    branches = [atoms(one) for one in match.all]
     if match.any:
-        parts.append(_union([atoms(one) for one in match.any]))
-    return Atoms(
-        types=_narrowest(part.types for part in parts),
-        texts=max((part.texts for part in parts if part.texts), key=weight, default=None),
-        files=_narrowest(part.files for part in parts),
-        kinds=_narrowest(part.kinds for part in parts),
-    )
+        branches.append([alternative for one in match.any for alternative in atoms(one)])
+    for alternatives in branches:
+        # What would grow too large is left out: that only makes the signature a candidate more often.
+        if len(found) * len(alternatives) <= MAX_ALTERNATIVES:
+            found = [_joined([one, other]) for one in found for other in alternatives]
+    return list(dict.fromkeys(found))
 
 
 def line_patterns(signature: Signature) -> list[LinePattern]:
@@ -113,14 +113,15 @@ def _file(path: str) -> Names:
     return None if "*" in name or not name else (name,)
 
 
+def _joined(parts: list[Atoms]) -> Atoms:
+    """Return the most telling of what all of the parts need, trace by trace."""
+    return Atoms(
+        types=_narrowest(part.types for part in parts),
+        texts=max((part.texts for part in parts if part.texts), key=weight, default=None),
+        files=_narrowest(part.files for part in parts),
+        kinds=_narrowest(part.kinds for part in parts),
+    )
+
+
 def _narrowest(sets: Iterable[Names]) -> Names:
     return min((names for names in sets if names), key=len, default=None)
-
-
-def _union(alternatives: list[Atoms]) -> Atoms:
-    def joined(sets: list[Names]) -> Names:
-        return None if None in sets else tuple(dict.fromkeys(name for names in sets for name in names or ()))
-
-    return Atoms(
-        *(joined([getattr(one, name) for one in alternatives]) for name in ("types", "texts", "files", "kinds"))
-    )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Names = tuple[str, ...] | None
 _GRAM = 4
@@ -34,34 +34,28 @@ class Atoms:
 class Index:
     """Numbers of signatures by what a failure must have."""
 
-    def __init__(self, atoms: Sequence[Atoms]) -> None:
-        """Take the atoms of each signature, in the order of their numbers."""
-        self._atoms = atoms
+    def __init__(self, alternatives: Sequence[Sequence[Atoms]], pieces: Mapping[str, str] | None = None) -> None:
+        """Take for each signature, in the order of their numbers, the alternatives of which it needs one; and the piece
+        through which each literal is found, where that is known already.
+        """
+        self._rows = [(atoms, number) for number, several in enumerate(alternatives) for atoms in several]
         self._by_text: dict[str, list[tuple[str, int]]] = {}
         self._by_type: dict[str, list[int]] = {}
         self._by_file: dict[str, list[int]] = {}
         self._by_kind: dict[str, list[int]] = {}
         self._any: list[int] = []
-        self._texts()
-        for number, one in enumerate(atoms):
+        pieces = rarest(one for one, _ in self._rows) if pieces is None else pieces
+        for row, (one, _) in enumerate(self._rows):
+            for literal in one.texts or ():
+                self._by_text.setdefault(pieces[literal], []).append((literal, row))
             for name in one.types or ():
-                self._by_type.setdefault(name, []).append(number)
+                self._by_type.setdefault(name, []).append(row)
             for name in one.files or ():
-                self._by_file.setdefault(name, []).append(number)
+                self._by_file.setdefault(name, []).append(row)
             for name in one.kinds or ():
-                self._by_kind.setdefault(name, []).append(number)
+                self._by_kind.setdefault(name, []).append(row)
             if not (one.types or one.texts or one.files or one.kinds):
-                self._any.append(number)
-
-    def _texts(self) -> None:
-        seen: Counter[str] = Counter()
-        for one in self._atoms:
-            for literal in one.texts or ():
-                seen.update(grams(literal))
-        for number, one in enumerate(self._atoms):
-            for literal in one.texts or ():
-                rarest = min(sorted(grams(literal)), key=seen.__getitem__)
-                self._by_text.setdefault(rarest, []).append((literal, number))
+                self._any.append(row)
 
     def fitting(self, types: Iterable[str], text: str, files: Iterable[str], kind: str) -> list[int]:
         """Return signatures of which every kind of trace that they need is there, in order.
@@ -72,20 +66,20 @@ class Index:
         hits = self._hits(text)
         for groups, names in ((self._by_type, types), (self._by_file, files), (self._by_kind, (kind,))):
             for name in names:
-                hits.update(number for number in groups.get(name, ()) if not self._atoms[number].texts)
+                hits.update(row for row in groups.get(name, ()) if not self._rows[row][0].texts)
         hits.update(self._any)
-        return sorted(number for number in hits if self._fits(self._atoms[number], types, kind))
+        return sorted({self._rows[row][1] for row in hits if self._fits(self._rows[row][0], types, kind)})
 
     def related(self, types: Iterable[str], files: Iterable[str]) -> list[int]:
         """Return signatures that ask for one of these exception types, or for a frame in one of these files."""
-        found = {number for name in types for number in self._by_type.get(name, ())}
-        found.update(number for name in files for number in self._by_file.get(name, ()))
-        return sorted(found)
+        rows = {row for name in types for row in self._by_type.get(name, ())}
+        rows.update(row for name in files for row in self._by_file.get(name, ()))
+        return sorted({self._rows[row][1] for row in rows})
 
     def _hits(self, text: str) -> set[int]:
         found: set[int] = set()
         for gram in grams(text) & self._by_text.keys():
-            found.update(number for literal, number in self._by_text[gram] if literal in text)
+            found.update(row for literal, row in self._by_text[gram] if literal in text)
         return found
 
     @staticmethod
@@ -96,3 +90,10 @@ class Index:
 def grams(text: str) -> set[str]:
     """Return all pieces of four characters of a text."""
     return {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}
+
+
+def rarest(several: Iterable[Atoms]) -> dict[str, str]:
+    """Return for each literal of some atoms the piece of it that is in the fewest of all literals."""
+    literals = {literal for one in several for literal in one.texts or ()}
+    seen = Counter(piece for literal in literals for piece in grams(literal))
+    return {literal: min(sorted(grams(literal)), key=seen.__getitem__) for literal in literals}

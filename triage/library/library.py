@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 from triage.library.index import Atoms, Index
 
@@ -27,7 +27,7 @@ class Entry:
     file: str
     digest: str
     text: str
-    atoms: Atoms
+    atoms: list[Atoms]
     lines: list[LinePattern]
     signature: Signature | None = field(default=None, compare=False)
 
@@ -68,13 +68,21 @@ class Library:
     `problems` says what is wrong with files that were left out. `digest` changes when any signature does.
     """
 
-    def __init__(self, entries: Iterable[Entry] = (), problems: Iterable[Problem] = ()) -> None:
-        """Take the entries of all packs, those of a later pack last: it overrides, or switches off, the same id."""
+    def __init__(
+        self,
+        entries: Iterable[Entry] = (),
+        problems: Iterable[Problem] = (),
+        pieces: Mapping[str, str] | None = None,
+    ) -> None:
+        """Take the entries of all packs, those of a later pack last: it overrides, or switches off, the same id.
+
+        `pieces` are those of `triage.library.index` for all literals, if they are known already.
+        """
         last = {entry.id: entry for entry in entries}
         self.entries = sorted((entry for entry in last.values() if not entry.disabled), key=lambda entry: entry.id)
         self.problems = list(problems)
         self.signatures: Sequence[Signature] = Signatures(self.entries)
-        self.kept: dict[Any, Any] = {}
+        self._pieces = pieces
 
     @cached_property
     def digest(self) -> str:
@@ -84,7 +92,7 @@ class Library:
     @cached_property
     def index(self) -> Index:
         """What finds the signatures that may match a failure."""
-        return Index([entry.atoms for entry in self.entries])
+        return Index([entry.atoms for entry in self.entries], self._pieces)
 
     @cached_property
     def _by_id(self) -> dict[str, Entry]:

@@ -10,13 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import asdict
+from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage import __version__
 from triage.data import folder
-from triage.library.index import Atoms
+from triage.library.index import Atoms, rarest
 from triage.library.library import Entry, Library
 from triage.library.problems import Problem
 from triage.model import TriageError
@@ -41,11 +41,13 @@ def load(packs: Sequence[Path] = (), *, packaged: bool = True) -> Library:
     places.extend(_signatures_of(pack) for pack in packs)
     entries: list[Entry] = []
     problems: list[Problem] = []
+    pieces: dict[str, str] = {}
     for place in places:
         compiled = _compiled(place)
-        entries.extend(_entry(one) for one in compiled["entries"])
-        problems.extend(Problem(*one) for one in compiled["problems"])
-    return Library(entries, problems)
+        entries.extend(_entry(one, place) for one in compiled["entries"])
+        problems.extend(Problem(str(place / name), *rest) for name, *rest in compiled["problems"])
+        pieces.update(compiled["pieces"])
+    return Library(entries, problems, pieces)
 
 
 def standing_packs() -> list[Path]:
@@ -65,36 +67,42 @@ def standing_packs() -> list[Path]:
 
 
 def compile_pack(place: Path) -> dict[str, Any]:
-    """Take a folder of YAML or a YAML file; return what loading it takes, as plain data for JSON."""
+    """Take a folder of YAML or a YAML file; return what loading it takes, as plain data for JSON.
+
+    Written to `signatures.json` beside the packaged signatures it saves the first run from reading YAML. Names of files
+    are relative to the folder, empty for a pack of one file.
+    """
     from triage.library.atoms import atoms, line_patterns
     from triage.library.parse import parse_file
     from triage.library.signature import Signature
 
     entries: dict[str, dict[str, Any]] = {}
-    problems: list[Problem] = []
+    problems: list[list[Any]] = []
     for path in files(place):
         parsed, wrong = parse_file(path)
-        problems.extend(wrong)
+        name = str(path.relative_to(place)) if path != place else ""
+        problems.extend([name, p.line, p.field, p.message, p.hint, p.column] for p in wrong)
         for one in parsed:
             signature = Signature.from_record(one.record, str(path))
             if signature.id in entries:
-                other = entries[signature.id]["file"]
-                problems.append(Problem(str(path), one.lines["id"], "id", f"{signature.id} is also in {other}"))
+                other = entries[signature.id]["file"] or path.name
+                problems.append([name, one.lines["id"], "id", f"{signature.id} is also in {other}", "", 0])
                 continue
             text = json.dumps(one.record, ensure_ascii=False)
             entries[signature.id] = {
                 "id": signature.id,
                 "aliases": list(signature.aliases),
                 "disabled": signature.disabled,
-                "file": str(path),
+                "file": name,
                 "digest": hashlib.sha256(text.encode()).hexdigest()[:16],
                 "text": text,
-                "atoms": asdict(atoms(signature.match)),
+                "atoms": [astuple(one) for one in atoms(signature.match)],
                 "lines": [[p.id, p.literals, p.regex, p.level, p.role] for p in line_patterns(signature)],
             }
     return {
         "entries": list(entries.values()),
-        "problems": [[p.file, p.line, p.field, p.message, p.hint, p.column] for p in problems],
+        "pieces": rarest(Atoms(*one) for entry in entries.values() for one in entry["atoms"]),
+        "problems": problems,
     }
 
 
@@ -130,14 +138,14 @@ def _signatures_of(pack: Path) -> Path:
 def _compiled(place: Path) -> dict[str, Any]:
     """Return a pack's compiled data: what was built with the package, what an earlier run kept, or what is made now."""
     shipped = place.with_suffix(".json")
-    if place == folder("signatures") and shipped.is_file():
+    if place.parent.name == "_packaged" and place == folder("signatures") and shipped.is_file():
         value: dict[str, Any] = json.loads(shipped.read_bytes())
         return value
     key = _key(place)
     name = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
     store = cache_folder() / f"signatures-{name}.json"
     found = kept(store)
-    if isinstance(found, dict) and found.get("key") == key:
+    if isinstance(found, dict) and found.get("key") == key and found.keys() >= {"entries", "pieces", "problems"}:
         return found
     value = compile_pack(place)
     keep(store, {"key": key, **value})
@@ -146,21 +154,34 @@ def _compiled(place: Path) -> dict[str, Any]:
 
 def _key(place: Path) -> str:
     """Return what changes when a file of the pack, or the code that reads it, does."""
-    digest = hashlib.sha256(__version__.encode())
-    own = Path(__file__).parent
-    for path in [*sorted(own.glob("*.py")), *files(place)]:
-        try:
-            found = path.stat()
-        except OSError:
-            continue
-        digest.update(f"{path}\0{found.st_mtime_ns}\0{found.st_size}\0".encode(errors="surrogateescape"))
-    return digest.hexdigest()
+    stamps = [__version__, *_stamps(os.path.dirname(__file__)), *_stamps(os.fspath(place))]  # noqa: PTH120 - hot
+    return hashlib.sha256("\0".join(stamps).encode(errors="surrogateescape")).hexdigest()
 
 
-def _entry(one: dict[str, Any]) -> Entry:
-    names = {kind: tuple(found) if found is not None else None for kind, found in one["atoms"].items()}
+def _stamps(place: str) -> list[str]:
+    """Return name, time of change and size of every file below a folder; many times faster than through Path."""
+    found: list[str] = []
+    try:
+        with os.scandir(place) as inside:
+            for one in inside:
+                if one.is_dir(follow_symlinks=False):
+                    found += [] if one.name == "__pycache__" else _stamps(one.path)
+                else:
+                    state = one.stat()
+                    found.append(f"{one.path} {state.st_mtime_ns} {state.st_size}")
+    except NotADirectoryError:
+        state = os.stat(place)  # noqa: PTH116 - hot
+        return [f"{place} {state.st_mtime_ns} {state.st_size}"]
+    except OSError:
+        return found
+    return sorted(found)
+
+
+def _entry(one: dict[str, Any], place: Path) -> Entry:
+    several = [Atoms(*(names and tuple(names) for names in atoms)) for atoms in one["atoms"]]
     lines = [
         LinePattern(name, tuple(literals), regex, "message", level, role)
         for name, literals, regex, level, role in one["lines"]
     ]
-    return Entry(**{**one, "atoms": Atoms(**names), "lines": lines})
+    file = os.path.join(place, one["file"]) if one["file"] else str(place)  # noqa: PTH118 - hot
+    return Entry(**{**one, "file": file, "atoms": several, "lines": lines})
