@@ -42,6 +42,12 @@ def journal_dir(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Pat
 
 
 @pytest.fixture
+def stand_in() -> type[StandIn]:
+    """Return the stand-in for systemd-python's reader."""
+    return StandIn
+
+
+@pytest.fixture
 def no_systemd(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put the stand-in where systemd-python's reader is looked for."""
     monkeypatch.setattr("triage.sources.journal.load", lambda: StandIn)

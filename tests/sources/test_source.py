@@ -283,10 +283,9 @@ def test_a_host_without_a_journal_is_an_error(monkeypatch, tmp_path):
         open_journal(JournalQuery(units=["a"]))
 
 
-def test_a_unit_that_systemd_knows_but_the_journal_does_not(monkeypatch, journal_dir, fake_program):
+def test_a_unit_that_systemd_knows_but_the_journal_does_not(monkeypatch, journal_dir, stand_in, fake_program):
     """On this host itself: the unit is there, it just never said anything."""
     folder = journal_dir("lab")
-    stand_in = __import__("triage.sources.journal", fromlist=["load"]).load()
     monkeypatch.setattr("triage.sources.files._LIVE", (str(folder),))
     monkeypatch.setattr("triage.sources.journal.load", lambda: lambda **_: stand_in(path=folder))
     fake_program(
