@@ -83,7 +83,11 @@ def test_an_unknown_unit_is_told_with_what_to_do():
     )
     assert "add --user" in str(unknown_unit("a.service", KNOWN, {"a.service"}, user=False))
     assert "leave out --user" in str(unknown_unit("a.service", KNOWN, {"a.service"}, user=True))
-    assert "names no units" in str(unknown_unit("a.service", (), (), user=False))
+    far = str(unknown_unit("postgresql.service", KNOWN, (), user=False))
+    assert far.endswith(
+        "; there are nginx.service, sglang-k26-pp4.service, sglang-k26-pp8.service, sglang@1.service, sglang@42.service and 1 more"
+    )
+    assert str(unknown_unit("a.service", (), (), user=False)).endswith("in this journal, nor any other")
 
 
 def test_lists_the_units_of_a_journal(no_systemd, journal_dir):

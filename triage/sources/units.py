@@ -101,10 +101,12 @@ def unknown_unit(name: str, known: Collection[str], elsewhere: Collection[str], 
     if name in elsewhere:
         where = "the system's manager: leave out --user" if user else "a user's service manager: add --user"
         return TriageError(f"{name} is a unit of {where}")
-    hint = _hint(near(name, known)) or (
-        "; `triage journal '*'` reads all units" if known else "; the journal names no units at all"
-    )
-    return TriageError(f"no unit {name} in this journal{hint}")
+    if found := near(name, known):
+        return TriageError(f"no unit {name} in this journal{_hint(found)}")
+    services = sorted(unit for unit in known if unit.endswith(".service")) or sorted(known)
+    shown = ", ".join(services[:_NEAR]) + (f" and {len(services) - _NEAR} more" if len(services) > _NEAR else "")
+    there = f"; there are {shown}" if shown else ", nor any other"
+    return TriageError(f"no unit {name} in this journal{there}")
 
 
 def _hint(names: Sequence[str]) -> str:
