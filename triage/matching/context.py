@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any
 
 from triage.matching.subject import Subject
 from triage.model import Gap
@@ -14,6 +14,17 @@ if TYPE_CHECKING:
 
 REGEX_SECONDS = 0.25
 _UNREADABLE = ("truncated", "suppressed", "rotated")
+
+
+@cache
+def _compiled(pattern: str) -> Any:
+    """Return a signature's pattern under `regex`, which can stop after a time; None if it does not take it."""
+    import regex
+
+    try:
+        return regex.compile(pattern, regex.MULTILINE)
+    except regex.error:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +79,15 @@ class Context:
         """Search a regex in a text, `^` and `$` at line ends too; a pattern that took too long is not tried again."""
         if pattern in self._slow:
             return Found(None)
-        import regex
-
+        compiled = _compiled(pattern)
+        if compiled is None:
+            return Found(False)
         try:
-            hit = regex.compile(pattern, regex.MULTILINE).search(text, timeout=REGEX_SECONDS)
+            hit = compiled.search(text, timeout=REGEX_SECONDS)
         except TimeoutError:
             self._slow.add(pattern)
             self.gaps.append(Gap("timeout", f"a signature's pattern took over {REGEX_SECONDS} s: {pattern[:80]}"))
             return Found(None)
-        except regex.error:
-            return Found(False)
         if hit is None:
             return Found(False)
         named = {name: value for name, value in hit.groupdict().items() if value is not None}
