@@ -83,14 +83,15 @@ def test_wrong_places_are_user_errors(tmp_path):
 
 def test_a_whole_file_has_nothing_wrong(journal_dir):
     """A real journal tells how many entries it holds."""
-    assert inspect(journal_dir("lab") / "system.journal") == (277, None)
+    assert inspect(journal_dir("lab") / "system.journal")[::2] == (277, None)
 
 
 def damaged(tmp_path, journal_dir, change):
     data = bytearray((journal_dir("sglang") / "system.journal").read_bytes())
     path = tmp_path / "system.journal"
     path.write_bytes(change(data))
-    return inspect(path)
+    entries, _, why = inspect(path)
+    return entries, why
 
 
 def test_sees_files_that_are_cut_short(tmp_path, journal_dir):
@@ -169,6 +170,6 @@ def test_any_damage_is_survived(tmp_path_factory, journal_dir, data):
         struct.pack_into("<QQ", content, 88, 256, len(content) - 256)
     path = tmp_path_factory.getbasetemp() / f"any-{os.getpid()}.journal"
     path.write_bytes(content)
-    entries, why = inspect(path)
+    entries, _, why = inspect(path)
     assert entries >= 0
     assert why is None or why

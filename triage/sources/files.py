@@ -16,7 +16,7 @@ from triage.model import Gap, TriageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import BinaryIO
+    from io import FileIO
 
     from triage.sources.query import JournalQuery
 
@@ -30,7 +30,7 @@ _KNOWN_FLAGS = 0b11111  # xz, lz4, keyed hash, zstd, compact
 _OBJECT_ENTRY = 3
 _OBJECT_ENTRY_ARRAY = 6
 _ARRAY_HEAD = struct.Struct("<B7xQQ")
-_SAMPLES = 512
+_SAMPLES = 48
 _MOST_ARRAYS = 4096
 
 
@@ -74,24 +74,30 @@ def file_gaps(paths: Sequence[Path], reads: Callable[[Path], bool]) -> list[Gap]
     A gap `permission` stands for all files that this user may not read, one `unreadable` for each damaged file and for
     each in a format that the installed systemd does not know. Raises `TriageError` where no file can be read at all.
     """
-    denied = [path for path in paths if not os.access(path, os.R_OK)]
+    denied = {path: None for path in paths if not os.access(path, os.R_OK)}
     gaps = []
     if denied:
         gaps.append(
             Gap(
                 "permission",
-                f"{len(denied)} of {len(paths)} journal files are not readable for you (such as {denied[0]}): "
+                f"{len(denied)} of {len(paths)} journal files are not readable for you (such as {next(iter(denied))}): "
                 "run triage as root or as a member of the group systemd-journal",
             )
         )
     useful = False
+    known: set[int] = set()  # formats of which a file could be read; to ask for every file costs a process each
     for path in paths:
         if path in denied:
             continue
-        entries, why = inspect(path)
-        found = reads(path)
-        useful = useful or found or not (entries or why)
-        if entries and not why and not found:
+        entries, flags, why = inspect(path)
+        if why:
+            useful = useful or reads(path)  # damaged files are read up to the damage
+        elif not entries:
+            useful = True
+        elif flags in known or reads(path):
+            known.add(flags)
+            useful = True
+        else:
             why = f"the installed systemd can't read its {entries} entries; a newer one may"
         if why:
             gaps.append(Gap("unreadable", f"{path}: {why}"))
@@ -100,26 +106,26 @@ def file_gaps(paths: Sequence[Path], reads: Callable[[Path], bool]) -> list[Gap]
     return gaps
 
 
-def inspect(path: Path) -> tuple[int, str | None]:
-    """Take a journal file; return how many entries it claims, and what is wrong with it, None if nothing is seen.
+def inspect(path: Path) -> tuple[int, int, str | None]:
+    """Take a journal file; return how many entries it claims, its format's flags, and what is wrong with it, if seen.
 
-    Looks at the header and at up to 512 of the entries that it leads to, not at their contents.
+    Looks at the header and at up to 48 of the entries that it leads to, not at their contents.
     """
     try:
-        with path.open("rb") as file:
+        with path.open("rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
             raw = file.read(_HEADER.size)
             if not size:
-                return 0, "the file is empty"
+                return 0, 0, "the file is empty"
             if len(raw) < _HEADER.size or not raw.startswith(b"LPKSHHRH"):
-                return 0, "this is no journal file, or its header is destroyed"
+                return 0, 0, "this is no journal file, or its header is destroyed"
             header = _HEADER.unpack(raw)
-            return header[16], _damage(file, size, header)
+            return header[16], header[2], _damage(file, size, header)
     except OSError as error:
-        return 0, (error.strerror or str(error)).lower()
+        return 0, 0, (error.strerror or str(error)).lower()
 
 
-def _damage(file: BinaryIO, size: int, header: tuple[int, ...]) -> str | None:
+def _damage(file: FileIO, size: int, header: tuple[int, ...]) -> str | None:
     incompatible, header_size, arena_size, entries, first_array = (header[at] for at in (2, 8, 9, 16, 19))
     if size < header_size + arena_size:
         return f"the file is cut short, so that none of its {entries} entries can be read"
@@ -145,7 +151,7 @@ def _damage(file: BinaryIO, size: int, header: tuple[int, ...]) -> str | None:
     return None
 
 
-def _arrays(file: BinaryIO, offset: int, size: int, *, compact: bool) -> Iterator[tuple[int, int]]:
+def _arrays(file: FileIO, offset: int, size: int, *, compact: bool) -> Iterator[tuple[int, int]]:
     """Yield where the items of each array of entries start, and how many items it has room for."""
     for _ in range(_MOST_ARRAYS):
         if not 0 < offset <= size - _ARRAY_HEAD.size:
@@ -160,7 +166,7 @@ def _arrays(file: BinaryIO, offset: int, size: int, *, compact: bool) -> Iterato
         offset = following
 
 
-def _is_entry(file: BinaryIO, offset: int) -> bool:
+def _is_entry(file: FileIO, offset: int) -> bool:
     if offset <= 0:
         return False
     file.seek(offset)
