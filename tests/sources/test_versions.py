@@ -133,4 +133,4 @@ def test_finds_the_environment_of_a_command_line(command, program):
 @given(st.lists(st.text(alphabet="/.abcsite-packagesdist\0<> ", max_size=40), max_size=4), st.text(max_size=30))
 def test_any_path_is_survived(paths, interpreter):
     """Nothing is raised, nothing is found where nothing is."""
-    assert installed_versions(paths, interpreter) == {}
+    assert installed_versions(paths, interpreter, root="/nonexistent") == {}
