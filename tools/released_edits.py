@@ -18,14 +18,15 @@ import zipfile
 from pathlib import Path
 
 from triage.fixes.apply import apply, revert
-from triage.fixes.edit import edits_of, plan
+from triage.fixes.edit import edits_of, plan_edits
 from triage.library import load
 from triage.library.releases import contains
 
 RELEASES = (
-    "0.4.0.post2,0.4.3.post4,0.4.6.post1,0.4.6.post2,0.4.6.post3,0.4.6.post4,0.4.6.post5,0.4.7,0.4.8.post1,0.4.9.post1,"
-    "0.4.10.post2,0.5.1,0.5.2,0.5.3,0.5.4.post3,0.5.5.post1,0.5.6.post2,0.5.7,0.5.8.post1,0.5.9,0.5.10.post1,"
-    "0.5.11,0.5.12.post1,0.5.13,0.5.14,0.5.15,0.5.16,0.5.17,0.5.18,0.5.19,0.5.20,0.5.21,0.5.22,0.5.23"
+    "0.4.0.post2,0.4.3.post4,0.4.4.post1,0.4.4.post2,0.4.6.post1,0.4.6.post2,0.4.6.post4,0.4.6.post5,0.4.7,0.4.8,"
+    "0.4.8.post1,0.4.9,0.4.9.post1,0.4.9.post2,0.4.10.post2,0.5.1,0.5.1.post2,0.5.1.post3,0.5.2,0.5.3,0.5.3.post3,0.5.4,"
+    "0.5.4.post3,0.5.5.post3,0.5.6,0.5.6.post2,0.5.7,0.5.8.post1,0.5.9,0.5.10.post1,0.5.11,0.5.12.post1,0.5.13,0.5.14,"
+    "0.5.15,0.5.16,0.5.17,0.5.18,0.5.19,0.5.20,0.5.21,0.5.22,0.5.23"
 )
 
 
@@ -57,7 +58,7 @@ def prove(signature, edits, release: str, wheel: Path, folder: Path) -> tuple[bo
     files = {edit.file for edit in edits}
     unpack(wheel, files, folder)
     before = {file: (folder / file).read_bytes() for file in files if (folder / file).is_file()}
-    planned = plan(edits, folder)
+    planned = plan_edits(edits, folder)
     said = "; ".join(f"{one.outcome} {one.why}" for one in planned.results)
     claimed = any(contains(ranges, release) for edit in edits for ranges in edit.releases.values())
     if not claimed:
@@ -65,7 +66,7 @@ def prove(signature, edits, release: str, wheel: Path, folder: Path) -> tuple[bo
     if not planned.ok or not planned.changes:
         return False, said
     apply(planned, signature.id)
-    again = plan(edits, folder)
+    again = plan_edits(edits, folder)
     if again.changes or not again.ok:
         return False, f"not idempotent: {'; '.join(one.why for one in again.results)}"
     for change in planned.changes:

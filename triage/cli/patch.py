@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     """Check, apply or revert; return the exit status."""
     from triage.fixes.apply import mend
 
-    if (args.apply or args.revert) and not args.yes and not sys.stdin.isatty():
+    if (args.apply or args.revert) and not args.yes and not (sys.stdin and sys.stdin.isatty()):
         raise TriageError("there is no terminal to ask on: add --yes to change files without a question")
     edits = _edits(args.signature, args.signatures)
     target = _target(args, edits[0].file.split("/", 1)[0])

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Literal
 
 from triage import __version__
-from triage.fixes.edit import Edit, FileChange, Plan, patched
+from triage.fixes.edit import Edit, EditPlan, FileChange, patched
 from triage.fixes.place import Content, Place, PlaceError, opened
 from triage.fixes.pysource import SourceError
 from triage.model import TriageError
@@ -56,7 +56,7 @@ class Found:
     backup: Content | None = None
 
 
-def apply(plan: Plan, signature: str) -> list[str]:
+def apply(plan: EditPlan, signature: str) -> list[str]:
     """Make the changes of a plan, all of them or none; return what is worth saying, a line each.
 
     Raises `TriageError` if a file cannot be changed, or is no longer what was planned on; nothing is changed then.
@@ -100,7 +100,7 @@ def revert(file: str, target: Path, signature: str, edits: Sequence[Edit]) -> st
 
 
 def mend(file: str, target: Path, edits: Sequence[Edit]) -> str | None:
-    """Take back what an interrupted run left of a file, so that edits can be planned; return what was done, if anything.
+    """Take back what an interrupted run left of a file, so that edits can be planned; return what was done, or None.
 
     Raises `TriageError` if the file cannot be written.
     """
@@ -160,7 +160,7 @@ def _apply(change: FileChange, target: Path, signature: str, edits: Sequence[Edi
             _write_journal(place, signature, change)
             place.write(_backup(place), current.raw, current)
             place.write(place.name, change.after, current, instead_of=current.raw)
-        except (OSError, TriageError) as error:
+        except (OSError, PlaceError, TriageError) as error:
             with contextlib.suppress(OSError):
                 _clear(place)
             if isinstance(error, OSError):

@@ -131,7 +131,7 @@ class FileChange:
 
 
 @dataclass(slots=True)
-class Plan:
+class EditPlan:
     """What a signature's edits do to an installation: a result for each, and the files to change.
 
     `ok` says that everything that belongs to this release applies or is there already.
@@ -172,7 +172,7 @@ def check(edit: Edit, target: Path) -> EditResult:
     return _weighed(result)
 
 
-def plan(edits: Sequence[Edit], target: Path) -> Plan:
+def plan_edits(edits: Sequence[Edit], target: Path) -> EditPlan:
     """Take a signature's edits and the folder that holds the package; return what they do together.
 
     Edits of the same `releases` belong together: all of them apply, or none. Others are alternatives for other
@@ -190,7 +190,7 @@ def plan(edits: Sequence[Edit], target: Path) -> Plan:
         file, before = one.edit.file, one.before or b""
         change = changes.setdefault(file, FileChange(file, before, before))
         change.after = patched([one.edit], change.after)
-    return Plan(target, results, list(changes.values()), bool(good) and not due)
+    return EditPlan(target, results, list(changes.values()), bool(good) and not due)
 
 
 def patched(edits: Iterable[Edit], raw: bytes) -> bytes:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-MAX_BYTES = 8_000_000
+MAX_BYTES = 4_000_000
 """The largest module that is read; the largest in SGLang and vLLM have 0.4 MB."""
 
 MODULE = "<module>"

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _METADATA = ("*.dist-info/METADATA", "*.egg-info/PKG-INFO")
 _SITE = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages")
 _HEADER_BYTES = 65_536
+_SHEBANG = re.compile(rb"#!(/\S*/python[\w.]*)|#!/bin/sh\r?\n'''exec' \"?(/[^\"\n]*/python[\w.]*)")
 
 
 def folder_of(directory: Path, package: str) -> Path:
@@ -46,16 +47,18 @@ def folder_of_unit(unit: str, package: str) -> Path:
     Raises `TriageError` if the unit, its interpreter or the package cannot be found.
     """
     from triage.sources.systemctl import unit_state
-    from triage.sources.versions import interpreter
+    from triage.sources.versions import interpreter_of
 
+    asked = f"--unit {unit}"
     state = unit_state(unit)
     if state is None or not state.exec_start:
-        raise TriageError(f"--unit {unit}: systemd knows no such unit with an ExecStart; use --target DIR")
-    python = interpreter(state.exec_start)
-    if python is None:
-        command = " ".join(state.exec_start)[:200]
-        raise TriageError(f"--unit {unit}: {command!r} names no interpreter of this host; use --target DIR")
-    return folder_of_interpreter(Path(python), package, f"--unit {unit}: {python}")
+        raise TriageError(f"{asked}: systemd knows no such unit with an ExecStart=; use --target DIR")
+    if state.root_directory:
+        raise TriageError(f"{asked}: it runs in RootDirectory={state.root_directory}; use --target DIR")
+    program = interpreter_of(state.exec_start)
+    if program is None:
+        raise TriageError(f"{asked}: {state.exec_start[:200]!r} names no Python of this host; use --target DIR")
+    return folder_of_interpreter(_python_of(Path(program)), package, f"{asked}: {program}")
 
 
 def folder_of_interpreter(python: Path, package: str, asked: str) -> Path:
@@ -102,6 +105,22 @@ def installed_release(parent: Path, distribution: str) -> str | None:
     if not found:
         found = {release for release in _version_files(parent / distribution.replace("-", "_")) if release}
     return found.pop() if len(found) == 1 else None
+
+
+def _python_of(program: Path) -> Path:
+    """Take an interpreter, or a script (`/opt/venv/bin/sglang`) or `activate` beside one; return the interpreter.
+
+    pip and uv name it in a script's first line, or, where its path is too long for that, in the second.
+    """
+    if program.name.startswith("python"):
+        return program
+    try:
+        with program.open("rb") as file:
+            head = file.read(2048)
+    except OSError:
+        head = b""
+    named = _SHEBANG.match(head)
+    return Path(os.fsdecode(named[1] or named[2])) if named else program.parent / "python3"
 
 
 def _system(base: Path) -> list[Path]:
