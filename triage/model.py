@@ -368,9 +368,13 @@ class Tool:
 
 @dataclass(slots=True)
 class Report:
-    """Everything that triage found, in the order in which it is shown: incidents oldest first."""
+    """Everything that triage found, in the order in which it is shown: incidents oldest first.
+
+    `notes` say what was read and how, `warnings` what the user should mend (a signature file that does not load).
+    """
 
     tool: Tool
     verdicts: list[Verdict] = field(default_factory=list)
     incidents: list[Incident] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)

@@ -43,6 +43,7 @@ def diagnose(
 
     library = load(options.packs)
     report = Report(Tool(__version__, len(library.signatures), library.digest))
+    report.warnings = [f"signature left out: {problem}" for problem in library.problems]
     if journal is not None:
         _journal(report, journal, library, options)
     for name in logs:

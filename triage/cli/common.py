@@ -50,10 +50,13 @@ def deliver(report: Report, args: argparse.Namespace) -> int:
     """Take a report and the options; print it; return the exit status that belongs to it."""
     from triage.pipeline import exit_status
     from triage.report import render, write
+    from triage.report.text import one_line
 
+    for warning in report.warnings:
+        print(f"triage: {one_line(warning)}", file=sys.stderr)
     if args.verbose:
         for note in report.notes:
-            print(f"triage: {note}", file=sys.stderr)
+            print(f"triage: {one_line(note)}", file=sys.stderr)
     if args.output_file is not None:
         text = render(report, args.format, width=100, all_failures=args.all_failures, mask=not args.no_mask)
         try:
