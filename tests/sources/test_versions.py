@@ -52,6 +52,14 @@ def test_a_root_directory_comes_first(venv, tmp_path):
     assert installed_versions(interpreter=inside, root=str(tmp_path))["sglang"] == "0.5.6.post2"
 
 
+def test_a_root_directory_is_not_left(tmp_path):
+    """A program at the top of the root, or in no bin folder, leads to nothing beside the root."""
+    install(tmp_path / "lib" / "python3.11" / "site-packages", "sglang", "0.5.9")
+    root = str(tmp_path / "root")
+    for interpreter in ("/", "/python", "/x/python", "/bin/python"):
+        assert installed_versions(interpreter=interpreter, root=root) == {}
+
+
 def test_system_packages_count_where_the_environment_sees_them(venv, tmp_path):
     """include-system-site-packages leads to the interpreter's own packages, the environment's win."""
     base = tmp_path / "base"

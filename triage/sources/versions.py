@@ -43,8 +43,9 @@ def installed_versions(paths: Iterable[str] = (), interpreter: str | None = None
         if (site := site_folder(path)) is not None:
             folders[Path(f"{root}{site}")] = None
     found: dict[str, str] = {}
-    if interpreter is not None and _is_safe(interpreter):
-        prefix = Path(f"{root}{interpreter}").parent.parent
+    program = PurePosixPath(interpreter or "")
+    if interpreter is not None and _is_safe(interpreter) and program.parent.name == "bin":
+        prefix = Path(f"{root}{program.parent.parent}")  # parents first, so that none leads out of the root
         found.update(_python_version(prefix))
         folders.update(dict.fromkeys(_site_folders(prefix, root)))
     for folder in folders:
@@ -102,7 +103,7 @@ def _site_folders(prefix: Path, root: str) -> Iterator[Path]:
     yield from _below(prefix)
     settings = _settings(prefix)
     if settings.get("include-system-site-packages") == "true" and _is_safe(settings.get("home", "")):
-        yield from _below(Path(f"{root}{settings['home']}").parent)
+        yield from _below(Path(f"{root}{PurePosixPath(settings['home']).parent}"))
 
 
 def _below(prefix: Path) -> Iterator[Path]:
