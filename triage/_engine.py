@@ -24,7 +24,13 @@ def finder(needles: Sequence[bytes]) -> Callable[[bytes], list[int]]:
         import hyperscan
     except ImportError:
         return by_stdlib(wanted)
-    return by_hyperscan(wanted, hyperscan)
+    # hyperscan's binding takes a literal for a C string.
+    odd = by_stdlib([needle for needle in wanted if b"\0" in needle])
+    usual = [needle for needle in wanted if b"\0" not in needle]
+    if len(usual) == len(wanted):
+        return by_hyperscan(usual, hyperscan)
+    most = by_hyperscan(usual, hyperscan) if usual else by_stdlib([])
+    return lambda data: sorted({*odd(data), *most(data)})
 
 
 def by_hyperscan(needles: Sequence[bytes], hyperscan: object) -> Callable[[bytes], list[int]]:

@@ -19,11 +19,12 @@ if TYPE_CHECKING:
 _LONGEST_LINE = 64 << 10
 _LONGEST_BLOCK = 1 << 20
 _LOOKED_AT = 64 << 10
-# journalctl -o json writes a message with control characters as a list of byte values and a long one as null: what is in
-# them cannot be scanned for, so they are always read.
+# journalctl -o json writes a message with control characters as a list of byte values and a long one as null: what is
+# in them cannot be scanned for, so they are always read.
 _UNSCANNABLE = (b'"MESSAGE":[', b'"MESSAGE" : [', b'"MESSAGE":null')
 _SPREAD = re.compile(
-    rb"^(?:__CURSOR=|__REALTIME_TIMESTAMP=|\S[^\n]{10,60} \[s=[0-9a-f]{8,};i=|[ \t]*\{\r?\n[ \t]+\"[^\"\n]+\" ?:)", re.MULTILINE
+    rb"^(?:__CURSOR=|__REALTIME_TIMESTAMP=|\S[^\n]{10,60} \[s=[0-9a-f]{8,};i=|[ \t]*\{\r?\n[ \t]+\"[^\"\n]+\" ?:)",
+    re.MULTILINE,
 )
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -65,7 +66,7 @@ def regions(
     The first `head` and the last `tail` bytes always belong to it. Each region reaches `context` bytes before and after
     a hit and then on to where a line begins and ends (64 KiB at most); regions that touch are one. Blocks may be parts
     of a region: a gap in the offsets, and only that, is where something was skipped. Entries that are spread over many
-    lines (journal export, `-o verbose`, `-o json-pretty`) and UTF-16 cannot be cut by lines, so of these all is passed on.
+    lines (journal export, `-o verbose`, `-o json-pretty`) and UTF-16 cannot be cut by lines, so of these all comes.
     """
     stream = iter(chunks)
     first: list[bytes] = []
@@ -108,9 +109,7 @@ def _as_written(needles: Iterable[bytes]) -> list[bytes]:
 class _Cutter:
     """Keeps the last bytes of the stream and the regions that are not yet passed on."""
 
-    def __init__(
-        self, find: Callable[[bytes], list[int]], longest: int, head: int, tail: int, context: int
-    ) -> None:
+    def __init__(self, find: Callable[[bytes], list[int]], longest: int, head: int, tail: int, context: int) -> None:
         self._find = find
         self._longest = longest
         self._tail = tail
@@ -122,7 +121,7 @@ class _Cutter:
         self._end = 0
         self._ready = 0
         self._overlap = b""
-        self._open = True
+        self._open = head > 0
         self._from = 0
         self._until = head
         self._waiting: deque[tuple[int, int]] = deque()

@@ -43,7 +43,8 @@ def full(line: Line) -> tuple[object, ...]:
 
 @pytest.mark.parametrize(
     ("name", "output"),
-    [("pp8", output) for output in FULL] + [(name, output) for name in ("lab", "user") for output in ("export", "json")],
+    [("pp8", output) for output in FULL]
+    + [(name, output) for name in ("lab", "user") for output in ("export", "json")],
 )
 def test_formats_with_all_fields_lose_nothing(name: str, output: str) -> None:
     """Formats that hold an entry's fields give the very lines of the journal, fields and cursors included."""

@@ -14,7 +14,10 @@ SERVICE = {"_TRANSPORT": "stdout", "_PID": "7", "_UID": "1000", "_HOSTNAME": "h"
 
 
 def lines(*entries: dict[str, str], live: bool = False) -> list[Line]:
-    made = [Entry({"MESSAGE": "x", **fields}, 1_795_963_257_718_341 + n, f"s=1;i={n}", n) for n, fields in enumerate(entries)]
+    made = [
+        Entry({"MESSAGE": "x", **fields}, 1_795_963_257_718_341 + n, f"s=1;i={n}", n)
+        for n, fields in enumerate(entries)
+    ]
     return list(read_entries(made, "journal", live=live))
 
 
@@ -28,7 +31,9 @@ def native(name: str) -> list[Line]:
 
 def test_the_manager() -> None:
     """PID 1 speaks for systemd; its lines carry the unit they are about."""
-    (line,) = lines({"_PID": "1", "_SYSTEMD_UNIT": "init.scope", "UNIT": "a.service", "INVOCATION_ID": "i1", "_UID": "0"})
+    (line,) = lines(
+        {"_PID": "1", "_SYSTEMD_UNIT": "init.scope", "UNIT": "a.service", "INVOCATION_ID": "i1", "_UID": "0"}
+    )
     assert (line.origin, line.unit, line.invocation) == ("manager", "a.service", "i1")
     assert line.fields is not None
 
@@ -47,7 +52,10 @@ def test_forged_fields_of_a_service_count_for_nothing() -> None:
     assert origin(**{**SERVICE, **forged, "_UID": "0"}) == "service"
     assert origin(**{**SERVICE, "SYSLOG_IDENTIFIER": "systemd"}) == "service"
     assert origin(**{**SERVICE, "SYSLOG_IDENTIFIER": "kernel"}) == "service"
-    assert origin(**{**SERVICE, "MESSAGE_ID": "fc2e22bc6ee647b6b90729ab34a250b1", "COREDUMP_UNIT": "b.service"}) == "service"
+    assert (
+        origin(**{**SERVICE, "MESSAGE_ID": "fc2e22bc6ee647b6b90729ab34a250b1", "COREDUMP_UNIT": "b.service"})
+        == "service"
+    )
     assert lines(SERVICE)[0].fields is None
 
 
@@ -109,7 +117,11 @@ def test_a_message_of_several_lines() -> None:
 
 def test_a_line_cut_at_journald_s_longest_is_joined() -> None:
     """journald cuts lines at 48 KiB and marks the pieces."""
-    got = lines({**SERVICE, "MESSAGE": "Traceba", "_LINE_BREAK": "line-max"}, {**SERVICE, "_PID": "9"}, {**SERVICE, "MESSAGE": "ck"})
+    got = lines(
+        {**SERVICE, "MESSAGE": "Traceba", "_LINE_BREAK": "line-max"},
+        {**SERVICE, "_PID": "9"},
+        {**SERVICE, "MESSAGE": "ck"},
+    )
     assert [(line.text, line.offset) for line in got] == [("x", 1), ("Traceback", 0)]
 
 
@@ -131,7 +143,7 @@ def test_following_gives_each_line_at_once(live: bool) -> None:
     """With `live` a line is there before the next entry is asked for; without, entries are looked at in advance."""
     asked = 0
 
-    def entries():  # noqa: ANN202
+    def entries():
         nonlocal asked
         for number in range(10):
             asked += 1

@@ -7,7 +7,8 @@ import pytest
 from triage.lines import read_text
 from triage.lines.build import Builder
 from triage.lines.learn import learnable
-from triage.lines.prefixes import Row, clock, rows, unit_in
+from triage.lines.rows import Row, clock, rows
+from triage.lines.saying import unit_in
 from triage.model import Line
 
 SAMPLES = [pytest.param(row, *sample, id=f"{row.id}-{n}") for row in rows() for n, sample in enumerate(row.samples)]
@@ -31,7 +32,9 @@ def test_samples_of_knowledge(row: Row, line: str, said: dict[str, object]) -> N
     (got,) = out
     want = dict(said)
     if want.get("time"):
-        assert got.time == pytest.approx(datetime.fromisoformat(str(want.pop("time")).replace("Z", "+00:00")).timestamp())
+        assert got.time == pytest.approx(
+            datetime.fromisoformat(str(want.pop("time")).replace("Z", "+00:00")).timestamp()
+        )
     assert {name: getattr(got, name) for name in want} == want
 
 
@@ -92,7 +95,9 @@ def test_a_few_forged_lines_in_a_plain_log_do_not_speak_for_the_kernel() -> None
 
 def test_hosts_of_other_nodes_are_streams_of_their_own() -> None:
     """Two nodes whose processes share a pid do not share a stream."""
-    got = read(*(f"Aug 11 22:01:13 spark-{'ab'[n % 2]} sglang[31]: [2026-08-11 22:01:13 TP{n % 2}] x" for n in range(8)))
+    got = read(
+        *(f"Aug 11 22:01:13 spark-{'ab'[n % 2]} sglang[31]: [2026-08-11 22:01:13 TP{n % 2}] x" for n in range(8))
+    )
     assert {line.host for line in got} == {"spark-a", "spark-b"}
     assert len({line.stream for line in got}) == 2
 

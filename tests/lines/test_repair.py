@@ -80,7 +80,7 @@ def test_a_bar_glued_before_a_record(bar: str) -> None:
 
 def test_a_record_torn_into_another_line() -> None:
     """Pipes tear writes at 4,096 bytes: a whole head inside a line begins a line of its own."""
-    got = read("  File \"x.py\", line 7[2026-05-25 21:41:38 PP3] Scheduler hit[2026-05-25 21:41:39] next\n")
+    got = read('  File "x.py", line 7[2026-05-25 21:41:38 PP3] Scheduler hit[2026-05-25 21:41:39] next\n')
     assert [(line.text, line.rank) for line in got] == [
         ('  File "x.py", line 7', None),
         ("Scheduler hit", "PP3"),
@@ -95,7 +95,9 @@ def test_a_head_quoted_in_a_message_stays_there() -> None:
 
 def test_a_traceback_written_with_literal_newlines() -> None:
     """A traceback inside one line is opened; its lines keep the rank and the place of that line."""
-    got = read(HEAD + 'failed: Traceback (most recent call last):\\n  File \\"x.py\\", line 1, in f\\nValueError: a\\tb\n')
+    got = read(
+        HEAD + 'failed: Traceback (most recent call last):\\n  File \\"x.py\\", line 1, in f\\nValueError: a\\tb\n'
+    )
     assert [line.text for line in got] == [
         "failed: Traceback (most recent call last):",
         '  File "x.py", line 1, in f',
@@ -118,7 +120,11 @@ def test_offsets_and_numbers() -> None:
 def test_a_gap_between_blocks_ends_a_line() -> None:
     """Behind a gap offsets go on and numbers do not."""
     got = list(read_text([(0, b"one\ntw"), (100, b"hundred\n")], "log"))
-    assert [(line.text, line.offset, line.line) for line in got] == [("one", 0, 1), ("tw", 4, 2), ("hundred", 100, None)]
+    assert [(line.text, line.offset, line.line) for line in got] == [
+        ("one", 0, 1),
+        ("tw", 4, 2),
+        ("hundred", 100, None),
+    ]
 
 
 def test_a_line_of_megabytes() -> None:
@@ -145,7 +151,7 @@ def test_physical_lines_do_not_depend_on_blocks(lines: list[bytes], size: int) -
 PIECES = st.sampled_from([
     "[2026-05-25 21:41:38 PP3] ", "Nov 29 14:40:57 h python[403]: ", '{"log":"', '{"MESSAGE":[1,2', "\\n", "\n", "\r", "\x1b[", "\0",
     "__CURSOR=s=1;i=2", "\n__REALTIME_TIMESTAMP=1\nMESSAGE\n", "Traceback (most recent call last):", '  File "', "100%|#| 1/1 [00:00<?, ?it/s]",
-    "2026-01-02T00:00:00Z stderr P ", "-- Boot ", "    MESSAGE=", "{\n\t\"__CURSOR\" : ", "}", "(Worker pid=", "\ufeff", "ü", "[20", " ",
+    "2026-01-02T00:00:00Z stderr P ", "-- Boot ", "    MESSAGE=", '{\n\t"__CURSOR" : ', "}", "(Worker pid=", "\ufeff", "ü", "[20", " ",
 ])  # fmt: skip
 
 
@@ -171,7 +177,9 @@ def test_any_bytes_are_read(data: bytes) -> None:
 def test_truncating_a_log_anywhere_is_harmless() -> None:
     """Cut at either end, at any byte, every format is still read."""
     chance = random.Random(3)
-    entry = json.dumps({"__REALTIME_TIMESTAMP": "1795963257718341", "_PID": "7", "_HOSTNAME": "h", "MESSAGE": HEAD + "x"})
+    entry = json.dumps(
+        {"__REALTIME_TIMESTAMP": "1795963257718341", "_PID": "7", "_HOSTNAME": "h", "MESSAGE": HEAD + "x"}
+    )
     export = f"__CURSOR=s=1;i=1\n__REALTIME_TIMESTAMP=1795963257718341\n_PID=7\nMESSAGE={HEAD}x\n\n"
     for one in (f"Nov 29 14:40:57 h python[403]: {HEAD}x\n", entry + "\n", export):
         data = (one * 6).encode()

@@ -35,11 +35,10 @@ def cri(lines: list[str]) -> Iterator[str]:
 
 def cri_in_pieces(lines: list[str]) -> Iterator[str]:
     for index, line in enumerate(lines):
-        if len(line) > 30:
-            yield f"{stamp(index)} stderr P {line[:10]}"
-            yield f"{stamp(index)} stderr P {line[10:25]}"
-            line = line[25:]
-        yield f"{stamp(index)} stderr F {line}"
+        first, second, last = (line[:10], line[10:25], line[25:]) if len(line) > 30 else ("", "", line)
+        for piece in filter(None, (first, second)):
+            yield f"{stamp(index)} stderr P {piece}"
+        yield f"{stamp(index)} stderr F {last}"
 
 
 def compose(lines: list[str]) -> Iterator[str]:
@@ -161,7 +160,10 @@ def test_one_wrapping_changes_nothing(name: str, wrapper: Wrapper) -> None:
     want = read("\n".join(lines) + "\n")
     got = read("\n".join(wrapper(lines)) + "\n")
     if wrapper in RANKED:
-        got, want = [(text, None, record) for text, _, record in got], [(text, None, record) for text, _, record in want]
+        got, want = (
+            [(text, None, record) for text, _, record in got],
+            [(text, None, record) for text, _, record in want],
+        )
     assert got == want
 
 
@@ -175,7 +177,9 @@ def test_stacked_wrappings_change_nothing(stack: tuple[Wrapper, ...]) -> None:
     assert read("\n".join(wrapped) + "\n") == read("\n".join(lines) + "\n")
 
 
-@pytest.mark.parametrize("wrapper", [nothing, cri_in_pieces, journal_short, docker_json], ids=lambda each: each.__name__)
+@pytest.mark.parametrize(
+    "wrapper", [nothing, cri_in_pieces, journal_short, docker_json], ids=lambda each: each.__name__
+)
 def test_where_blocks_are_cut_changes_nothing(wrapper: Wrapper) -> None:
     """Blocks that follow each other without a gap may be cut anywhere, in the middle of a line or a character."""
     text = "\n".join(wrapper(case("fp8-moe-triton-oor-ada"))) + "\n"

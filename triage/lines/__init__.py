@@ -13,8 +13,8 @@ from triage.lines.build import Builder
 from triage.lines.decode import Grouper, containers
 from triage.lines.learn import Votes
 from triage.lines.order import newest_first, reverse
-from triage.lines.prefixes import clock
 from triage.lines.repair import LONGEST_TEXT, as_utf8, decode, physical, plain
+from triage.lines.rows import clock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 _WINDOW_LINES = 2000
 _WINDOW_BYTES = 1 << 20
+_STEP = 20
 _SAMPLE = 200
 _LONGEST_SAMPLE = 400
 _LIVE_VOTES = (4, 16, 64, 256, 1024)
@@ -45,19 +46,17 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
     if first is None:
         return
     grouper.known |= containers(first)
-    head = list(grouper.feed(first))
+    head = grouper.feed(first)
     if votes.count(_texts(head, len(head))):
         builder.refresh()
-    units = chain(head, _group(windows, grouper))
+    batches: Iterable[list[Unit]] = chain([head], _group(windows, grouper))
     if newest_first(head, builder):
-        units = reverse(units)
+        batches = reverse(batches)
     out: list[Line] = []
-    fresh = True
-    while window := list(islice(units, _WINDOW_LINES)):
-        if not fresh and votes.count(_texts(window, _SAMPLE)):
+    for batch in batches:
+        if batch is not head and votes.count(_texts(batch, _SAMPLE)):
             builder.refresh()
-        fresh = False
-        for unit in window:
+        for unit in batch:
             if len(unit) == 2:
                 builder.entry(unit[0], unit[1], out)
             else:
@@ -106,11 +105,12 @@ def read_entries(entries: Iterable[Entry], source: str, *, live: bool = False) -
 
 
 def _windows(lines: Iterator[Physical]) -> Iterator[list[Physical]]:
+    """Cut the lines into windows, by their number and size only, so that blocks do not matter."""
     window: list[Physical] = []
     size = 0
-    for line in lines:
-        window.append(line)
-        size += len(line[2])
+    while some := list(islice(lines, _STEP)):
+        window += some
+        size += sum(len(line[2]) for line in some)
         if len(window) >= _WINDOW_LINES or size >= _WINDOW_BYTES:
             yield window
             window, size = [], 0
@@ -118,11 +118,11 @@ def _windows(lines: Iterator[Physical]) -> Iterator[list[Physical]]:
         yield window
 
 
-def _group(windows: Iterator[list[Physical]], grouper: Grouper) -> Iterator[Unit]:
+def _group(windows: Iterator[list[Physical]], grouper: Grouper) -> Iterator[list[Unit]]:
     for window in windows:
         grouper.known |= containers(window[:: max(1, len(window) // _SAMPLE)])
-        yield from grouper.feed(window)
-    yield from grouper.finish()
+        yield grouper.feed(window)
+    yield grouper.finish()
 
 
 def _texts(units: list[Unit], most: int) -> list[str]:

@@ -10,8 +10,9 @@ from triage.lines.emit import Emitter
 from triage.lines.journal import Speakers
 from triage.lines.learn import JSON
 from triage.lines.loggers import Loggers
-from triage.lines.prefixes import Learned, Peeler
+from triage.lines.prefixes import Peeler
 from triage.lines.repair import decode, plain
+from triage.lines.rows import Learned
 from triage.lines.said import Merger, Said
 
 if TYPE_CHECKING:
@@ -41,23 +42,26 @@ class Builder:
         self._nothing: Known = (Said(stream=source), None, False)
         self._json = False
         self._margin = 0
-        self._above = self._nothing
+        self._above: Known = self._nothing
+        self._journal = False
         self._record: Said | None = None
         self._held: dict[str, tuple[Place, Known, list[str]]] = {}
 
     def refresh(self) -> None:
         """Take note that `learned` has changed."""
         self._json = JSON in self.learned.rows
+        self._journal = bool(self.learned.hosts)
         self._peeler.refresh()
 
     def text(self, line: Physical, out: list[Line]) -> None:
         """Take a physical line; append its lines to `out`."""
-        text = decode(line)
-        place = (line[0], line[1], None)
-        if self._margin and text[:1] in ("", " ", "-") and self._between(text, place, out):
+        offset, number, raw, _, special = line
+        text = raw.decode("utf-8", "replace") if offset and not special else decode(line)
+        place: Place = (offset, number, None)
+        if self._journal and text[:1] in ("", " ", "-") and self._between(text, place, out):
             return
         peeler = self._peeler
-        known = self._nothing
+        known: Known = self._nothing
         peeler.peel(text, 0, known)
         if peeler.cut is not None:
             known = (peeler.cut_said, peeler.outer_time, peeler.zoned)
@@ -119,7 +123,7 @@ class Builder:
     def _between(self, text: str, place: Place, out: list[Line]) -> bool:
         """Read what journalctl prints without a prefix: further lines of a message, under its margin, and notes."""
         margin = self._margin
-        if len(text) >= margin and text[:margin].isspace():
+        if 0 < margin <= len(text) and text[:margin].isspace():
             self._peeler.peel(text, margin, self._above)
             self._record = self._emitter.peeled(text, self._above[0], place, self._record, out)
             return True
@@ -129,7 +133,7 @@ class Builder:
         return False
 
     def _hold(self, text: str, known: Known, place: Place, partial: bool) -> tuple[Place, Known, str] | None:
-        """Join the pieces of a line; return the whole, with what is known of its first piece, or None if more follows."""
+        """Join the pieces of a line; return the whole, with what is known of the first, or None if more follows."""
         stream = known[0].stream
         held = self._held.get(stream)
         if not partial:

@@ -8,13 +8,19 @@ same log; before any full date it says nothing, since a wrong year is worse than
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeAlias
 
-Reading = tuple["float | None", bool]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Reading: TypeAlias = "tuple[float | None, bool]"
+"""A time in seconds since the epoch, None where there is none, and whether its zone is known."""
 
 _KEPT = 8192
 _DAY = 86400
-_HALF_YEAR = 183 * _DAY
+_MONTH = 30 * _DAY
+_FIRST_YEAR = 366 * _DAY
+_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)", re.ASCII)
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?")
 _CTIME = re.compile(r"(?:\w{3} )?(\S+) +(\d{1,2}) ([\d:.]+) (\d{4})")
 
@@ -50,10 +56,10 @@ class Clock:
         self.boot: float | None = None
         self._months = months
         self._zones: dict[str, int | None] = dict(zones)
-        # Each full second that was read, by its text: whoever needs speed looks here before calling `iso`.
+        # The times of stamps without zone that were read: whoever needs speed looks here first.
         self.seconds: dict[str, float] = {}
-        self._yearless: dict[str, float | None] = {}
-        self._yearless_for = 0.0
+        self._others: dict[str, float] = {}
+        self._year_of = 0.0
         self.kinds: dict[str, Callable[[str], Reading]] = {
             "iso": self.iso,
             "month": self.month,
@@ -68,7 +74,7 @@ class Clock:
     def iso(self, text: str) -> Reading:
         """Read `2026-05-25 21:41:38`, with T or a blank, a fraction after `.` or `,`, and a zone or none."""
         second = text[:19]
-        base = self.seconds.get(second)
+        base = self.seconds.get(second) or self._others.get(second)
         if base is None:
             base = self._second(second)
             if base is None:
@@ -134,17 +140,19 @@ class Clock:
             return
 
     def _second(self, text: str) -> float | None:
-        try:
-            date = days(int(text[:4]), int(text[5:7]), int(text[8:10]))
-            time = float(date * _DAY + int(text[11:13]) * 3600 + int(text[14:16]) * 60 + int(text[17:19]))
-        except ValueError:
+        found = _DATE.fullmatch(text)
+        if not found:
             return None
-        if time < _DAY * 366:
+        year, month, day, hour, minute, second = map(int, found.groups())
+        time = float(days(year, month, day) * _DAY + hour * 3600 + minute * 60 + second)
+        if time < _FIRST_YEAR:
             # A clock that was never set counts from 1970: that is no date.
             return None
-        if len(self.seconds) > _KEPT:
+        if len(self.seconds) + len(self._others) > _KEPT:
             self.seconds.clear()
-        self.seconds[text] = self.anchor = time
+            self._others.clear()
+        # Only one spelling of a full date goes where others look: a row's stamp is known by its text alone.
+        (self.seconds if text[10] == " " else self._others)[text] = self.anchor = time
         return time
 
     def _zone(self, text: str) -> int | None:
@@ -156,24 +164,18 @@ class Clock:
 
     def _without_year(self, text: str, read: Callable[[str], tuple[int, int, float] | None]) -> float | None:
         anchor = self.anchor
-        if anchor is None:
+        parts = read(text) if anchor is not None else None
+        if anchor is None or parts is None:
             return None
-        if abs(anchor - self._yearless_for) > 30 * _DAY or len(self._yearless) > _KEPT:
-            self._yearless.clear()
-            self._yearless_for = anchor
-        if text in self._yearless:
-            return self._yearless[text]
-        parts = read(text)
-        best: float | None = None
-        if parts is not None:
-            month, day, clock = parts
-            year = year_of(anchor)
-            choices = (days(each, month, day) * _DAY + clock for each in (year, year - 1, year + 1))
-            best = min(choices, key=lambda time: abs(time - anchor))
-            if abs(best - anchor) > _HALF_YEAR + 2 * _DAY:
-                best = None
-        self._yearless[text] = best
-        return best
+        month, day, clock = parts
+        year = year_of(anchor)
+        choices = (days(each, month, day) * _DAY + clock for each in (year, year - 1, year + 1))
+        time = min(choices, key=lambda choice: abs(choice - anchor))
+        if len(self.seconds) > _KEPT or abs(anchor - self._year_of) > _MONTH:
+            self.seconds.clear()
+            self._year_of = anchor
+        self.seconds[text] = time
+        return time
 
     def _month(self, text: str) -> tuple[int, int, float] | None:
         parts = text.split()

@@ -7,16 +7,17 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from triage.lines.repair import LONGEST_RAW, Physical
 from triage.model import Entry
 from triage.sources.export import FIELDS, parse_export
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-Unit = "Physical | tuple[Entry, int | None]"
+    from triage.lines.repair import Physical
+
+Unit: TypeAlias = "Physical | tuple[Entry, int | None]"
 """What becomes one or more lines: a physical line, or a decoded entry with the number of its first line."""
 
 TOO_LONG = "[journalctl -o json left this message out: longer than 4096 bytes; use --all]"
@@ -30,7 +31,8 @@ _PRETTY_FIRST = re.compile(rb"[\[ \t]*\{$")
 _PRETTY_FIELD = re.compile(rb'\s+"[^"]+"\s*:')
 _MAY_BEGIN = frozenset(b" \t[{_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _CURSOR_TIME = re.compile(r";t=([0-9a-f]{1,16})")
-_BATCH = 256 << 10
+_LONGEST_TIME = 20
+_LONGEST_ENTRY = 16 << 20
 
 
 def containers(lines: Sequence[Physical]) -> set[str]:
@@ -71,19 +73,21 @@ class Grouper:
         self._binary = 0
         self._header: bytes | None = None
         self._boundary = False
+        self._complete = 0
         self._indent = b""
 
-    def feed(self, lines: Iterable[Physical]) -> Iterator[Unit]:
-        """Take the next lines; yield the units that are complete."""
-        known = self.known
-        if not known and not self._open:
-            yield from lines
-            return
+    def feed(self, lines: list[Physical]) -> list[Unit]:
+        """Take the next lines; return the units that are complete."""
+        if not self.known and not self._open:
+            return list(lines)
+        units = list(self._feed(lines))
+        units += self._flush()
+        return units
+
+    def _feed(self, lines: Iterable[Physical]) -> Iterator[Unit]:
         for line in lines:
             if self._open == "export":
                 if self._export(line):
-                    if self._boundary and self._held > _BATCH:
-                        yield from self._close()
                     continue
                 yield from self._close()
             elif self._open == "verbose":
@@ -93,7 +97,7 @@ class Grouper:
                 yield from self._close()
             elif self._open == "pretty":
                 self._keep(line)
-                if line[2].rstrip(b"\r,") == self._indent + b"}" or self._held > LONGEST_RAW:
+                if line[2].rstrip(b"\r,") == self._indent + b"}" or self._held > _LONGEST_ENTRY:
                     yield from self._close()
                 continue
             self._open = self._begins(line[2])
@@ -104,9 +108,9 @@ class Grouper:
             else:
                 self._keep(line)
 
-    def finish(self) -> Iterator[Unit]:
-        """Yield what an input that ends in the middle of an entry still gives."""
-        yield from self._close()
+    def finish(self) -> list[Unit]:
+        """Return what an input that ends in the middle of an entry still gives."""
+        return list(self._close())
 
     def _begins(self, raw: bytes) -> str:
         known = self.known
@@ -134,6 +138,7 @@ class Grouper:
                 self._header = None
         elif not line[2]:
             self._boundary = True
+            self._complete = len(self._lines) + 1
         elif _EXPORT_NAME.match(line[2]):
             self._header = b""
             self._boundary = False
@@ -144,9 +149,19 @@ class Grouper:
         self._keep(line)
         return True
 
+    def _flush(self) -> Iterator[Unit]:
+        """Yield the entries of an open export that are complete, and what has grown beyond any entry."""
+        if self._open == "export" and self._complete:
+            complete, self._lines = self._lines[: self._complete], self._lines[self._complete :]
+            self._complete = 0
+            self._held = sum(line[3] for line in self._lines)
+            yield from _read_export(complete)
+        if self._held > _LONGEST_ENTRY:
+            yield from self._close()
+
     def _close(self) -> Iterator[Unit]:
-        lines, self._lines, self._held = self._lines, [], 0
-        kind, self._open = self._open, self._open if self._open == "export" and self._boundary else ""
+        lines, self._lines, self._held, self._complete = self._lines, [], 0, 0
+        kind, self._open = self._open, ""
         if not lines:
             return
         if kind == "export":
@@ -199,8 +214,8 @@ def _read_verbose(lines: list[Physical]) -> Entry:
 def entry_of(record: dict[str, Any], offset: int) -> Entry | None:
     """Take a decoded JSON object; return it as a journal entry, None if it is none.
 
-    journalctl writes a value as text, as a list of byte values where it holds control characters, as null where it is
-    longer than 4,096 bytes, and as a list of these where the field is repeated (journalctl(1), `-o json`).
+    journalctl writes a value as text, as a list of byte values where it holds control characters, as null where it
+    is longer than 4,096 bytes, and as a list of these where the field is repeated (journalctl(1), `-o json`).
     """
     if "__REALTIME_TIMESTAMP" not in record and "__CURSOR" not in record and "_BOOT_ID" not in record:
         return None
@@ -214,7 +229,8 @@ def entry_of(record: dict[str, Any], offset: int) -> Entry | None:
         fields["MESSAGE"] = TOO_LONG
     realtime = str(record.get("__REALTIME_TIMESTAMP", ""))
     cursor = record.get("__CURSOR")
-    return Entry(fields, int(realtime) if realtime.isdigit() else 0, cursor if isinstance(cursor, str) else None, offset)
+    time = int(realtime) if realtime.isdigit() and len(realtime) < _LONGEST_TIME else 0
+    return Entry(fields, time, cursor if isinstance(cursor, str) else None, offset)
 
 
 def _value(value: object) -> str | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from triage.lines.prefixes import unit_in
 from triage.lines.repair import LONGEST_TEXT, pieces
 from triage.lines.said import Said
+from triage.lines.saying import unit_in
 from triage.model import Line
 
 if TYPE_CHECKING:
@@ -42,14 +42,17 @@ class Emitter:
             current = said
         elif current is not None and said is base:
             said = self._rest(current)
-        if (
-            "%" not in body
-            and "\r" not in body
-            and "\\n" not in body
-            and len(body) < LONGEST_TEXT
-            and body.find("[20", 1) < 0
-        ):
-            self.append(body, said, (time, zoned), place, out)
+        if not ("%" in body or "\\" in body or "[20" in body or "\r" in body or len(body) > LONGEST_TEXT):
+            if said.origin == "service":
+                out.append(
+                    Line(
+                        body.rstrip(), said.stream, place[0], self._source, place[1], place[2], time, zoned,
+                        said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, said.record,
+                        said.severity,
+                    )
+                )  # fmt: skip
+            else:
+                self.append(body, said, (time, zoned), place, out)
             return current
         first, *more = pieces(body)
         outer: Known = (peeler.outer, peeler.outer_time, peeler.zoned)

@@ -16,11 +16,32 @@ if TYPE_CHECKING:
 
 COREDUMP = "fc2e22bc6ee647b6b90729ab34a250b1"
 
+_ABOUT = (
+    "UNIT",
+    "USER_UNIT",
+    "COREDUMP_UNIT",
+    "COREDUMP_USER_UNIT",
+    "OBJECT_SYSTEMD_UNIT",
+    "OBJECT_SYSTEMD_USER_UNIT",
+)
 _READ = (
-    "_TRANSPORT _PID _UID _COMM _HOSTNAME _SYSTEMD_UNIT _SYSTEMD_USER_UNIT _SYSTEMD_INVOCATION_ID _CMDLINE PRIORITY "
-    "SYSLOG_IDENTIFIER UNIT USER_UNIT INVOCATION_ID USER_INVOCATION_ID MESSAGE_ID CONTAINER_NAME "
-    "COREDUMP_UNIT COREDUMP_USER_UNIT OBJECT_SYSTEMD_UNIT OBJECT_SYSTEMD_USER_UNIT"
-).split()
+    *_ABOUT,
+    "_TRANSPORT",
+    "_PID",
+    "_UID",
+    "_COMM",
+    "_HOSTNAME",
+    "_SYSTEMD_UNIT",
+    "_SYSTEMD_USER_UNIT",
+    "_SYSTEMD_INVOCATION_ID",
+    "_CMDLINE",
+    "PRIORITY",
+    "SYSLOG_IDENTIFIER",
+    "INVOCATION_ID",
+    "USER_INVOCATION_ID",
+    "MESSAGE_ID",
+    "CONTAINER_NAME",
+)
 _TITLE_TRUST = 2
 _KEPT = 20000
 _HOST_SERVICES = ("systemd-journald.service", "systemd-oomd.service")
@@ -49,13 +70,13 @@ def _said(fields: dict[str, str]) -> Said:
     host = fields.get("_HOSTNAME") or None
     pid = _number(fields.get("_PID"))
     if origin == "manager":
-        unit = _first(fields, "UNIT USER_UNIT COREDUMP_UNIT COREDUMP_USER_UNIT OBJECT_SYSTEMD_UNIT OBJECT_SYSTEMD_USER_UNIT")
-        invocation = _first(fields, "INVOCATION_ID USER_INVOCATION_ID")
+        unit = _first(fields, _ABOUT)
+        invocation = _first(fields, ("INVOCATION_ID", "USER_INVOCATION_ID"))
     elif origin == "kernel":
         unit = invocation = None
     else:
-        unit = _first(fields, "_SYSTEMD_USER_UNIT _SYSTEMD_UNIT")
-        invocation = _first(fields, "_SYSTEMD_INVOCATION_ID")
+        unit = _first(fields, ("_SYSTEMD_USER_UNIT", "_SYSTEMD_UNIT"))
+        invocation = fields.get("_SYSTEMD_INVOCATION_ID")
     container = fields.get("CONTAINER_NAME")
     rank = from_title(fields.get("_CMDLINE"))
     return Said(
@@ -81,10 +102,9 @@ def _origin(fields: dict[str, str]) -> Origin:
         return "manager" if ident == "systemd" or _is_child(ident) else "kernel"
     if fields.get("_PID") == "1" and unit in (None, "init.scope"):
         return "manager"
-    if "UNIT" in fields and fields.get("_UID", "0") == "0" and _is_child(ident):
-        # The child that systemd forked for a service, before it became the service's program.
-        if unit in (None, "init.scope", fields["UNIT"]):
-            return "manager"
+    # The child that systemd forked for a service, before it became the service's program.
+    if "UNIT" in fields and unit in (None, "init.scope", fields["UNIT"]) and _is_child(ident):
+        return "manager" if fields.get("_UID", "0") == "0" else "service"
     user_unit = fields.get("_SYSTEMD_USER_UNIT")
     if "USER_UNIT" in fields and (unit is None or unit.startswith("user@")):
         if fields.get("_COMM") in ("systemd", "(systemd)") and user_unit in (None, "init.scope"):
@@ -103,15 +123,15 @@ def _is_child(ident: str) -> bool:
 
 
 def _is_coredump(fields: dict[str, str]) -> bool:
-    """Say whether systemd-coredump wrote this: as the kernel's helper, which has no unit, or as a service of its own."""
+    """Say whether systemd-coredump wrote this: as the kernel's helper, which has no unit, or as a unit of its own."""
     unit = fields.get("_SYSTEMD_UNIT")
     if unit is None:
         return fields.get("_COMM", "").startswith("systemd-coredum") and fields.get("_UID") == "0"
     return unit.startswith("systemd-coredump@") and fields.get("MESSAGE_ID") == COREDUMP
 
 
-def _first(fields: dict[str, str], names: str) -> str | None:
-    return next((fields[name] for name in names.split() if fields.get(name)), None)
+def _first(fields: dict[str, str], names: tuple[str, ...]) -> str | None:
+    return next((fields[name] for name in names if fields.get(name)), None)
 
 
 def _number(text: str | None) -> int | None:

@@ -11,7 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
-from triage.lines.prefixes import Known, Learned, Peeler, Row, name_in, rows
+from triage.lines.prefixes import Known, Peeler
+from triage.lines.rows import Learned, Row, name_in, rows
 from triage.lines.said import Merger, Said
 
 if TYPE_CHECKING:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 import tempfile
-from typing import TYPE_CHECKING
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
 from triage.lines.learn import JSON
-from triage.lines.prefixes import Known, Peeler, clock
+from triage.lines.prefixes import Known, Peeler
 from triage.lines.repair import decode
+from triage.lines.rows import clock
 from triage.lines.said import Merger, Said
+from triage.model import Entry
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -18,16 +21,17 @@ if TYPE_CHECKING:
     from triage.lines.decode import Unit
 
 _LOOKED_AT = 400
-_BATCH_BYTES = 16 << 20
-_IN_MEMORY = 4
+_IN_MEMORY = 64 << 20
+_STORED_ENTRY = 6
 _SOME_YEAR = 1_750_000_000.0
 
 
 def newest_first(units: list[Unit], builder: Builder) -> bool:
     """Take the head of a log; say whether its transport's time stamps fall. Inner stamps prove nothing."""
     times = [time for time in _times(units[:_LOOKED_AT], builder) if time is not None]
-    falls = sum(after < before for before, after in zip(times, times[1:], strict=False))
-    rises = sum(after > before for before, after in zip(times, times[1:], strict=False))
+    steps = [after - before for before, after in pairwise(times)]
+    falls = sum(step < 0 for step in steps)
+    rises = sum(step > 0 for step in steps)
     return falls >= 2 and falls > 4 * rises
 
 
@@ -48,26 +52,38 @@ def _times(units: list[Unit], builder: Builder) -> Iterator[float | None]:
             yield builder.time_in(text[peeler.rest :])
 
 
-def reverse(units: Iterable[Unit]) -> Iterator[Unit]:
-    """Take all units of a log; yield them the other way round. Beyond 64 MiB they wait in a temporary file."""
-    batches: list[list[Unit]] = []
+def reverse(batches: Iterable[list[Unit]]) -> Iterator[list[Unit]]:
+    """Take all batches of a log; yield them the other way round. Beyond 64 MiB they wait in a temporary file."""
+    kept: list[list[Unit]] = []
     spooled: list[int] = []
-    batch: list[Unit] = []
     size = 0
-    with tempfile.TemporaryFile(prefix="triage-") as spool:
-        for unit in units:
-            batch.append(unit)
-            size += 2000 if len(unit) == 2 else len(unit[2]) + 100
-            if size >= _BATCH_BYTES:
-                batches.append(batch)
-                batch, size = [], 0
-                if len(batches) > _IN_MEMORY:
+    with tempfile.TemporaryFile("w+", prefix="triage-", encoding="utf-8") as spool:
+        for batch in batches:
+            kept.append(batch[::-1])
+            size += sum(2000 if len(unit) == 2 else unit[3] + 100 for unit in batch)
+            if size > _IN_MEMORY:
+                for each in kept:
                     spooled.append(spool.tell())
-                    pickle.dump(batches.pop(0), spool, pickle.HIGHEST_PROTOCOL)
-        yield from reversed(batch)
-        while batches:
-            yield from reversed(batches.pop())
+                    spool.write(json.dumps([_stored(unit) for unit in each]) + "\n")
+                kept, size = [], 0
+        while kept:
+            yield kept.pop()
         while spooled:
             spool.seek(spooled.pop())
-            # Written a moment ago by this process into an unnamed file that nobody else can open.
-            yield from reversed(pickle.load(spool))
+            yield [_restored(each) for each in json.loads(spool.readline())]
+
+
+def _stored(unit: Unit) -> list[Any]:
+    if len(unit) == 2:
+        entry, number = unit
+        return [entry.fields, entry.realtime, entry.cursor, entry.offset, number, "entry"]
+    offset, number, raw, size, special = unit
+    return [offset, number, raw.decode("latin-1"), size, special]
+
+
+def _restored(stored: list[Any]) -> Unit:
+    if len(stored) == _STORED_ENTRY:
+        fields, realtime, cursor, offset, number, _ = stored
+        return Entry(fields, realtime, cursor, offset), number
+    offset, number, raw, size, special = stored
+    return offset, number, raw.encode("latin-1"), size, special

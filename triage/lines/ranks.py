@@ -7,7 +7,10 @@ read as an unordered set, because releases print them in different orders.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _NUMBER = re.compile(r"([A-Za-z]+(?:_[A-Za-z]+)*?)[ =]?\[?(\d+)\]?(?![A-Za-z0-9])")
 _KEYS = ("attn_cp", "moe_dp", "attn_tp", "moe_tp", "moe_ep", "pcp", "dcp", "dp", "pp", "tp", "ep", "cp", "rank")
@@ -20,8 +23,8 @@ def parse(label: str) -> dict[str, int]:
     """Take a rank label; return its numbers by lower-case key, such as `{"pp": 3, "tp": 1}` (empty if it has none)."""
     numbers: dict[str, int] = {}
     for word, number in _NUMBER.findall(label):
-        word = word.lower()
-        key = next((each for each in _KEYS if word == each or word.endswith("_" + each)), word)
+        name = word.lower()
+        key = next((each for each in _KEYS if name == each or name.endswith("_" + each)), name)
         numbers.setdefault(key, int(number))
     return numbers
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 import codecs
 import re
 from itertools import chain
-from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 LONGEST_RAW = 4 << 20
 """Bytes kept of one physical line, of its head and its tail together."""
@@ -73,29 +76,27 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
                 yield held_at, number + 1 if counting else None, b"".join(held), held_size, held_special
                 held, held_size, held_special = [], 0, False
             counting = False
+        at = offset
         end = offset + len(block)
         special = any(escape in block for escape in _ESCAPES)
         lines = block.split(b"\n")
         rest = lines.pop()
         if held and lines:
-            held.append(lines[0])
-            lines[0] = b"".join(held)
-            offset = held_at
-            first_size = held_size + len(held[-1]) + 1
-            special = special or held_special
+            number += 1
+            size = held_size + len(lines[0]) + 1
+            whole = b"".join((*held, lines.pop(0)))
+            yield held_at, number if counting else None, whole, size, special or held_special
+            at = held_at + size
             held, held_size, held_special = [], 0, False
-        else:
-            first_size = 0
         for raw in lines:
             number += 1
-            size = first_size or len(raw) + 1
-            first_size = 0
-            yield offset, number if counting else None, raw, size, special
-            offset += size
-        counting = counting and offset < COUNTED
+            size = len(raw) + 1
+            yield at, number if counting else None, raw, size, special
+            at += size
+        counting = counting and at < COUNTED
         if rest:
             if not held:
-                held_at = offset
+                held_at = at
             held.append(rest)
             held_size += len(rest)
             held_special = held_special or special
@@ -127,10 +128,10 @@ def plain(text: str) -> str:
 
 
 def pieces(text: str) -> list[str]:
-    """Take a line's text after its outer prefixes; return what it holds, usually itself alone.
+    r"""Take a line's text after its outer prefixes; return what it holds, usually itself alone.
 
     Splits progress bars that were redrawn with carriage returns (of a run of bars only the last is kept), bars that are
-    glued before a message, records glued behind another writer's text, and tracebacks with literal `\\n` inside.
+    glued before a message, records glued behind another writer's text, and tracebacks with literal `\n` inside.
     """
     if len(text) > LONGEST_TEXT:
         text = shorten(text)

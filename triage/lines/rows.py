@@ -1,0 +1,131 @@
+"""The rows of `triage/knowledge/prefixes.yaml`, and which of them count in one log."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from triage.data import knowledge
+from triage.lines.clock import Clock
+from triage.lines.said import NO_RANK
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
+TRANSPORT, WRITER, RECORD = 0, 1, 2
+_SORTS = {"transport": TRANSPORT, "writer": WRITER, "record": RECORD}
+
+
+@dataclass(slots=True)
+class Quick:
+    """Where a row's stamp stands and what ends the prefix, so that a stamp and a rest seen before need no regex."""
+
+    at: int
+    length: int
+    end: str
+
+
+@dataclass(slots=True, eq=False)
+class Row:
+    """One prefix. `level` is `TRANSPORT`, `WRITER` or `RECORD`.
+
+    `first` holds the characters that can stand at its first places; beyond it, and where it is empty, any can.
+    """
+
+    id: str
+    level: int
+    match: Match
+    stamped: bool
+    stamp: str
+    quick: Quick | None
+    learn: str | None
+    at_least: float
+    first: tuple[frozenset[str], ...]
+    need: str | None
+    trust: int
+    keep: bool
+    suffix: re.Pattern[str] | None
+    ident: str | None
+    samples: list[tuple[str, dict[str, Any]]]
+
+    def may_begin(self, text: str) -> bool:
+        """Say whether the prefix can begin with these characters, of which the last may be cut off."""
+        return all(char in allowed or char > "\x7f" for char, allowed in zip(text, self.first, strict=False))
+
+
+@dataclass(slots=True)
+class Learned:
+    """Which rows that need a vote are in use in this log, and the hosts and names that they may hold.
+
+    `hosts` are the hosts of the journal's shapes, `names` those of the rows that repeat a name, by row.
+    """
+
+    rows: set[str] = field(default_factory=set)
+    hosts: set[str] = field(default_factory=set)
+    names: dict[str, set[str]] = field(default_factory=dict)
+    everything: bool = False
+
+    def uses(self, row: Row) -> bool:
+        """Say whether the row counts at all."""
+        return row.learn is None or self.everything or row.id in self.rows
+
+    def admits(self, row: Row, groups: dict[str, str | None]) -> bool:
+        """Say whether this match of the row is a prefix and not mere text."""
+        if self.everything or row.learn is None or row.learn == "share":
+            return True
+        if row.learn == "hosts":
+            return groups["pid"] is not None or groups["ident"] == "kernel" or groups["host"] in self.hosts
+        return name_in(groups) in self.names.get(row.id, ())
+
+
+def name_in(groups: dict[str, str | None]) -> str:
+    """Return the name that a row with `learn: names` repeats."""
+    return " ".join(groups[key] or "" for key in ("pod", "container", "ident") if key in groups)
+
+
+@cache
+def rows() -> tuple[Row, ...]:
+    """Return the rows of knowledge, in the order in which they are tried."""
+    table = knowledge("prefixes")
+    parts: dict[str, str] = table["parts"]
+    return tuple(_row(row, parts) for row in table["rows"])
+
+
+def clock() -> Clock:
+    """Return a clock for a new log."""
+    table = knowledge("prefixes")
+    return Clock(table["months"], table["zones"])
+
+
+def _row(row: dict[str, Any], parts: dict[str, str]) -> Row:
+    regex = re.compile(re.sub(r"<<(\w+)>>", lambda found: parts[found[1]], row["regex"]))
+    return Row(
+        id=row["id"],
+        level=_SORTS[row["sort"]],
+        match=regex.match,
+        stamped="stamp" in regex.groupindex,
+        stamp=row.get("stamp", "none"),
+        quick=Quick(**row["quick"]) if "quick" in row else None,
+        learn=row.get("learn"),
+        at_least=row.get("at_least", 0.0),
+        first=_first(row.get("first", "")),
+        need=row.get("need"),
+        trust=row.get("trust", NO_RANK - 1),
+        keep=row.get("keep", False),
+        suffix=re.compile(row["suffix"]) if "suffix" in row else None,
+        ident=row.get("ident"),
+        samples=[(line, said) for line, said in row["samples"]],
+    )
+
+
+def _first(sets: str) -> tuple[frozenset[str], ...]:
+    """Read a row's `first`: sets of characters as in a regex, one for each of the first places."""
+    characters = [chr(code) for code in range(128)]
+    found = []
+    for one in re.findall(r"\[\^?\]?[^\]]*\]|\\.|[^\[\\]", sets):
+        pattern = re.compile(one)
+        found.append(frozenset(char for char in characters if pattern.fullmatch(char)))
+    return tuple(found)
