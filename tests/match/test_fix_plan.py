@@ -31,7 +31,9 @@ def test_edit_is_a_command_of_triage(library, incident, fail):
 def test_what_is_no_units_name_enters_no_command(library, incident, fail, unit):
     """Even where a log claims so."""
     (fix,) = fixes(library, incident, fail("E", "x"), EDIT, unit=unit)
-    assert fix.command == ["triage", "patch", "lab/a", "--apply"]
+    assert fix.command is None
+    assert "--target DIR" in fix.detail
+    assert unit not in fix.detail
 
 
 @pytest.mark.parametrize(

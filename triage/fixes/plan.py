@@ -86,9 +86,14 @@ def _by_kind(
     unit = unit_of(incident)
     keys = spec.keys
     if spec.kind == "edit":
-        where = ["--unit", unit] if unit else []
         detail = f"In {keys['file']}, {keys['function']}: replace `{keys['replace']}` by `{keys['with']}`"
-        return "Patch the installed code", detail, ["triage", "patch", signature.id, "--apply", *where], ""
+        command = ["triage", "patch", signature.id]
+        if unit:
+            return "Patch the installed code", detail, [*command, "--apply", "--unit", unit], ""
+        # Which folder is changed is the operator's to say: a path out of a log never enters the command.
+        package = keys["file"].partition("/")[0]
+        detail += f". `{' '.join(command)} --check --target DIR` shows the change; DIR is the Location of `pip show {package}`"
+        return "Patch the installed code", detail, None, ""
     if spec.kind == "flag":
         return flags(keys, situation)
     if spec.kind == "env":
