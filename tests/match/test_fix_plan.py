@@ -21,7 +21,8 @@ EDIT = 'kind: edit, title: "Patch it", file: sglang/srt/a.py, function: A.b, rep
 def test_edit_is_a_command_of_triage(library, incident, fail):
     """On the unit's own interpreter, where the unit is known."""
     (fix,) = fixes(library, incident, fail("E", "x"), EDIT)
-    assert fix.command == ["triage", "patch", "lab/a", "--apply"]
+    assert fix.command is None
+    assert "`triage patch lab/a --check --target DIR`" in fix.detail
     assert fix.detail == "In sglang/srt/a.py, A.b: replace `x(0)` by `x(1)`."
     (fix,) = fixes(library, incident, fail("E", "x"), EDIT, unit="sglang@0.service")
     assert fix.command == ["triage", "patch", "lab/a", "--apply", "--unit", "sglang@0.service"]
