@@ -6,25 +6,22 @@ from typing import TYPE_CHECKING
 
 from triage.report.items import Item, Section
 from triage.report.names import command, frame, places, ranks
-from triage.report.sentence import diagnoses, first_line, head, named, phase_name, reason_of
+from triage.report.sentence import diagnoses, first_line, happened, head, named, phase_name, reason_of
 from triage.report.text import one_line, visible
 from triage.report.times import clock, span
 
 if TYPE_CHECKING:
-    from triage.model import Diagnosis, Failure, Fix, Frame, Incident
+    from triage.model import Diagnosis, ExceptionInfo, Failure, Fix, Frame, Incident
 
 _MESSAGE_LINES, _CHAIN, _FIXES, _OTHERS = 8, 3, 5, 3
-_RELATIONS = {
-    "cause": "direct cause",
-    "context": "in handling",
-    "remote": "quoted from",
-    "group": "one of a group",
-}
+# How another exception of the chain is tied to the one that is shown: printed before it, and after it.
+_BEFORE = {"cause": "caused by", "context": "in handling", "remote": "quoted", "group": "in a group"}
+_AFTER = {"cause": "led to", "context": "then came", "remote": "quoted by", "group": "in a group"}
 _RISKS = {
     "none": "no risk",
-    "restart": "needs a restart",
-    "accuracy": "may change accuracy",
-    "speed": "may cost speed",
+    "restart": "restart",
+    "accuracy": "accuracy may change",
+    "speed": "may be slower",
     "data": "may lose data",
 }
 # The facts that tell one service from another, in this order; sizes of 1 say nothing.
@@ -33,20 +30,17 @@ _FACTS = ("attention_backend", "quantization", "disaggregation_mode", "device", 
 _UNSAID = (None, "", "null", "none", "auto", "cuda", 1, "1")
 
 
-def run(incident: Incident, local: bool) -> list[Section]:
-    """Take an incident; return which run of which service it is, and how far it came."""
-    hosts = list(dict.fromkeys(member.host for member in incident.members if member.host))
+def run(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
+    """Take an incident and its root failure; return which run of which service it is, and how far it came."""
+    by_file = root is not None and root.first.cursor is None
     attempts = incident.attempts.count
     parts = [
         f"attempt {attempts} of {attempts}" if attempts > 1 else "",
         span(incident.started, incident.ended, incident.zoned, local),
-        f"on {one_line(', '.join(hosts[:4]))}" + (f" and {len(hosts) - 4} more" if len(hosts) > 4 else "")
-        if hosts
-        else "",
     ]
     rows = [
         ("run", ", ".join(filter(None, parts))),
-        ("source", one_line(incident.source) if "/" in incident.source else ""),
+        ("source", one_line(incident.source) if "/" in incident.source and not by_file else ""),
         ("service", _engine(incident)),
         ("reached", _reached(incident, local)),
     ]
@@ -56,14 +50,14 @@ def run(incident: Incident, local: bool) -> list[Section]:
 def _engine(incident: Incident) -> str:
     facts = incident.facts
     engine = facts.get("engine")
-    parts = []
-    if engine:
-        release = facts.get(str(engine))
-        parts.append(f"{engine} {release}" if release else f"{engine}, release unknown")
-    parts += [f"{name} {facts[name]}" for name in _SIZES if facts.get(name) not in _UNSAID]
-    parts += [f"{name} {facts[name]}" for name in _FACTS if facts.get(name) not in _UNSAID]
+    release = facts.get(str(engine)) or "(release unknown)" if engine else None
+    hosts = list(dict.fromkeys(member.host for member in incident.members if member.host))
+    where = f" on {', '.join(hosts[:4])}" + (f" and {len(hosts) - 4} more" if len(hosts) > 4 else "") if hosts else ""
+    parts = [f"{engine} {release}{where}"] if engine else [where.strip()] if where else []
+    parts += [f"{name}={facts[name]}" for name in _SIZES if facts.get(name) not in _UNSAID]
+    parts += [f"{name}={facts[name]}" for name in _FACTS if facts.get(name) not in _UNSAID]
     if facts.get("model_path"):
-        parts.append(f"model {facts['model_path']}")
+        parts.append(f"model={facts['model_path']}")
     return one_line(", ".join(parts))
 
 
@@ -85,30 +79,36 @@ def _reached(incident: Incident, local: bool) -> str:
 
 
 def failure(incident: Incident, root: Failure | None) -> list[Section]:
-    """Take an incident and its root failure; return what failed and where, or what could have been the root."""
-    suspects = [found for found in incident.failures if found.role == "suspect"]
+    """Take an incident and its root failure; return what failed and where, or what could have been the root.
+
+    The headline is left out where the sentence above has said all of it.
+    """
+    suspects = _suspects(incident)
     if root is None:
-        return _candidates(incident)
-    found = [Section("failed", _headline(root), "failure"), *_places(root)]
+        return [*_candidates(incident), *suspects]
+    found, headline = _places(root), _headline(root)
+    if not found or [item.text.replace(": ", " raised ", 1) for item in headline] != [happened(root)]:
+        found.insert(0, Section("failed", headline, "failure"))
     note = {
         "inferred": "Lines of several ranks were mixed: which rank these belong to is inferred.",
         "partial": "A part of the traceback is missing in the log.",
     }.get(root.assembly)
     if note:
-        found[-1].items.append(Item("quiet", note))
-    chain = root.exception.chain if root.exception else []
-    if chain:
-        links = [Item("log", named(link.type, link.message, 400), _RELATIONS[link.relation]) for link in chain[:_CHAIN]]
-        if len(chain) > _CHAIN:
-            links.append(Item("quiet", f"and {len(chain) - _CHAIN} more"))
-        found.append(Section("chain", links, "failure"))
+        found.append(Section("note", [Item("quiet", note)], "failure"))
+    if root.exception is not None and root.exception.chain:
+        found.append(Section("chain", _chain(root.exception), "failure"))
     reason = reason_of(incident, root)
     if reason is not None:
-        found.append(Section("because", [Item("strong", head(reason, 400))], "failure"))
-    for suspect in suspects[:2]:
-        text = f"{ranks(suspect.ranks) or 'a process'}: {head(suspect, 400)}"
-        found.append(Section("suspect", [Item("prose", text)], "failure"))
-    return found
+        found.append(Section("because", [Item("strong", head(reason, 400), lines=2)], "failure"))
+    return [*found, *suspects]
+
+
+def _suspects(incident: Incident) -> list[Section]:
+    silent = [found for found in incident.failures if found.role == "suspect"]
+    return [
+        Section("suspect", [Item("prose", f"{ranks(found.ranks) or 'a process'}: {head(found, 400)}")], "failure")
+        for found in silent[:2]
+    ]
 
 
 def _headline(root: Failure) -> list[Item]:
@@ -117,7 +117,7 @@ def _headline(root: Failure) -> list[Item]:
         who += f" ({one_line(root.first.rank)} first)"
     times = f", {root.count:,} times" if root.count > max(len(root.ranks), 1) else ""
     message = root.exception.message if root.exception else root.text
-    items = [Item("strong", f"{who}{times}: {head(root, 400)}" if who else head(root, 400) + times)]
+    items = [Item("strong", f"{who}{times}: {head(root, 400)}" if who else head(root, 400) + times, lines=3)]
     rest = [line for line in message.split("\n") if line.strip()]
     shown = first_line(message)
     rest = rest[rest.index(shown) + 1 :] if shown in rest else []
@@ -125,6 +125,17 @@ def _headline(root: Failure) -> list[Item]:
         rest += root.exception.notes
         items += [Item("log", visible(line.rstrip())) for line in _bounded(rest)]
     return items
+
+
+def _chain(exception: ExceptionInfo) -> list[Item]:
+    links = [
+        Item(
+            "log", named(link.type, link.message, 400), (_BEFORE if number < exception.place else _AFTER)[link.relation]
+        )
+        for number, link in enumerate(exception.chain[:_CHAIN])
+    ]
+    more = len(exception.chain) - _CHAIN
+    return [*links, Item("quiet", f"and {more} more")] if more > 0 else links
 
 
 def _bounded(lines: list[str]) -> list[str]:
@@ -137,15 +148,15 @@ def _bounded(lines: list[str]) -> list[str]:
 def _places(root: Failure) -> list[Section]:
     frames: list[Frame] = (root.exception.frames if root.exception else []) or root.frames
     label = "raised in" if root.kind == "exception" else "stack"
-    sections = []
-    for found in places(frames):
-        sections.append(Section(label, [Item("log", frame(found))], "failure"))
-        label = "called by"
-    return sections
+    items = [Item("place", frame(found)) for found in places(frames)]
+    rows = ((label, items[:1]), ("called by", items[1:]))
+    return [Section(name, found, "failure") for name, found in rows if found]
 
 
 def _candidates(incident: Incident) -> list[Section]:
-    able = [found for found in incident.failures if found.role != "unrelated" and found.level is not None]
+    able = [
+        found for found in incident.failures if found.role not in ("unrelated", "suspect") and found.level is not None
+    ]
     able.sort(key=lambda found: (found.level or 0.0, found.order))
     items = [Item("log", head(found, 400), ranks(found.ranks, 3) or found.kind) for found in able[:3]]
     if not items:
@@ -160,7 +171,7 @@ def cause(incident: Incident, root: Failure | None) -> list[Section]:
         return []
     best = known[0]
     text = [Item("strong", one_line(best.title))]
-    text += [Item("prose", visible(part)) for part in best.cause.strip().split("\n\n") if part.strip()]
+    text += [Item("prose", visible(part), lines=4) for part in best.cause.strip().split("\n\n") if part.strip()]
     found = [Section("cause", text, "cause"), *_certainty(best)]
     others = [
         Item("prose", one_line(f"{other.signature} ({other.confidence}): {other.title}"))
@@ -174,12 +185,12 @@ def cause(incident: Incident, root: Failure | None) -> list[Section]:
 def _certainty(best: Diagnosis) -> list[Section]:
     rows = [
         (best.confidence, "matched " + ", ".join(best.matched) if best.matched else ""),
-        ("unchecked", ", ".join(best.unconfirmed)),
+        ("unchecked", ", ".join(text for text in best.unconfirmed if not (best.release and " release " in text))),
         ("missing", ", ".join(best.missing)),
         ("release", best.release),
-        ("not when", best.not_when if best.confidence != "certain" else ""),
+        ("not when", best.not_when if best.confidence == "possible" else ""),
     ]
-    return [Section(label, [Item("prose", one_line(text))], "cause") for label, text in rows if text]
+    return [Section(label, [Item("prose", one_line(text), lines=2)], "cause") for label, text in rows if text]
 
 
 def fixes(incident: Incident, root: Failure | None) -> list[Section]:
@@ -202,10 +213,10 @@ def _fix(fix: Fix) -> list[Item]:
     risk = ", ".join(_RISKS.get(name, name) for name in fix.risk if name != "none")
     items = [Item("strong", one_line(f"{fix.title} ({risk})" if risk else fix.title))]
     if fix.detail:
-        items.append(Item("prose", visible(fix.detail.strip())))
+        items.append(Item("prose", visible(fix.detail.strip()), lines=1 if fix.command else 2))
     if fix.command:
         items.append(Item("command", command(fix.command)))
     if fix.why and fix.applies != "yes":
         word = {"no": "Does not apply", "unknown": "Not sure that it applies"}[fix.applies]
-        items.append(Item("quiet", one_line(f"{word}: {fix.why}")))
+        items.append(Item("quiet", one_line(f"{word}: {fix.why}"), lines=2))
     return items

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.report.items import Block, Item, Section, View
 
+_SPANS = re.compile("`([^`\n]+)`")
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -33,9 +35,8 @@ def render(view: View) -> str:
     """Take a view; return it as one self-contained HTML page."""
     style = (Path(__file__).with_name("report.css")).read_text(encoding="utf-8")
     body = "\n".join(_block(block) for block in view.blocks)
-    notes = "".join(f"<p>{_escaped(note)}</p>" for note in view.notes)
     title = _escaped(view.blocks[0].sentence[:200] if view.blocks else "triage")
-    return _PAGE.format(title=title, style=style, body=body, footer=f"{notes}<p>{_escaped(view.tool)}</p>")
+    return _PAGE.format(title=title, style=style, body=body, footer=_escaped(view.tool))
 
 
 def _block(block: Block) -> str:
@@ -81,6 +82,8 @@ def _item(item: Item) -> str:
         return f"<pre><code>{text}</code></pre>"
     if item.kind == "link":
         return f'<p><a href="{text}" rel="noreferrer noopener">{text}</a></p>'
+    if item.kind not in ("log", "place"):
+        text = _SPANS.sub(r"<code>\1</code>", text)
     return f'<p class="{item.kind}">{text}</p>'
 
 

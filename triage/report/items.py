@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from triage.model import Outcome
 
-ItemKind = Literal["prose", "strong", "quiet", "log", "command", "link"]
+ItemKind = Literal["prose", "strong", "quiet", "log", "place", "command", "link"]
 
 
 @dataclass(slots=True)
 class Item:
     """One text of a section.
 
-    `prose` may be wrapped; `strong` and `quiet` are prose that is more or less important. `log` is one line of a log or
-    a place in code, cut in the middle where it does not fit; `at` stands before it and says where it was found.
-    `command` is to be copied and `link` to be followed: neither is ever cut or wrapped.
+    `prose` may be wrapped; `strong` and `quiet` are prose that is more or less important. `place` is a place in code.
+    `log` is one line of a log, cut in the middle where it does not fit; `at` stands before it and says where it was
+    found.
+    `command` is to be copied and `link` to be followed: neither is ever cut or wrapped. On a terminal prose ends
+    after `lines` lines; 0 is no limit.
     """
 
     kind: ItemKind
     text: str
     at: str = ""
+    lines: int = 0
 
 
 @dataclass(slots=True)
@@ -49,8 +52,7 @@ class Block:
 
 @dataclass(slots=True)
 class View:
-    """What is shown of a report: the services that need care first, then what was noted, and who says so."""
+    """What is shown of a report: the services that need care first, and who says so."""
 
     blocks: list[Block]
-    notes: list[str]
     tool: str

@@ -101,6 +101,7 @@ def _incident(found: Incident) -> dict[str, Any]:
             "count": found.attempts.count,
             "same_fingerprint": found.attempts.same_fingerprint,
             "earlier": found.attempts.earlier,
+            "restarted": iso(found.attempts.restarted, found.zoned),
         },
         "facts": found.facts,
         "processes": [_process(process, found.zoned) for process in found.processes],
@@ -188,6 +189,7 @@ def _exception(found: ExceptionInfo) -> dict[str, Any]:
             }
             for link in found.chain
         ],
+        "place": found.place,
     }
 
 

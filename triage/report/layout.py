@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from triage.report.items import Block, Item, Section, View
 
 Span = tuple[str, str]
-"""A text and the name of its style: an outcome, or `label`, `at`, `plain`, `note` or an item's kind."""
+"""A text and the name of its style: an outcome, or `label`, `at` or an item's kind."""
 
 NARROWEST = 20
 _SIGNS = {"failed": "✗", "degraded": "!", "starting": "…", "healthy": "✓"}
@@ -34,10 +34,6 @@ def lay_out(view: View, width: int) -> list[list[Span]]:
             lines.append([])
         lines += _block(block, width)
         previous = block
-    if view.notes:
-        lines.append([])
-    for note in view.notes:
-        lines += [[(line, "note")] for line in wrap(note, min(width, _PROSE))]
     return lines
 
 
@@ -60,27 +56,28 @@ def _section(section: Section, width: int) -> list[list[Span]]:
     left = _INDENT * 2 if stacked else _INDENT + _LABEL + _GAP
     at = min(max((columns(item.at) for item in section.items if item.at), default=0), _AT)
     lines: list[list[Span]] = []
-    for item in section.items:
-        lines += _item(item, left, width, at)
+    for number, item in enumerate(section.items):
+        lines += (
+            _copied(item, left, width, number) if item.kind in ("command", "link") else _item(item, left, width, at)
+        )
     start = " " * _INDENT + label
-    if stacked or not lines or not _fits(lines[0], left, width):
+    if stacked or not lines:
         return [[(start, "label")], *lines]
-    padded = start + " " * (left - columns(start))
-    lines[0] = [(padded, "label"), (lines[0][0][0][left:], lines[0][0][1]), *lines[0][1:]]
+    text, style = lines[0][0]
+    lines[0] = [(start + " " * (left - columns(start)), "label"), (text[left:], style), *lines[0][1:]]
     return lines
 
 
-def _fits(line: list[Span], left: int, width: int) -> bool:
-    """Say whether the line begins beyond the labels' column."""
-    return line[0][0].startswith(" " * left) and sum(columns(text) for text, _ in line) <= width
+def _copied(item: Item, left: int, width: int, number: int) -> list[list[Span]]:
+    """Set a command or link on one line of its own, a little further in than the prose that it follows."""
+    inside = left + (_INDENT if item.kind == "command" and number else 0)
+    if number and inside + columns(item.text) > width:
+        inside = _INDENT * 2
+    return [[(" " * inside + item.text, item.kind)]]
 
 
 def _item(item: Item, left: int, width: int, at: int) -> list[list[Span]]:
     indent = " " * left
-    if item.kind in ("command", "link"):
-        inside = left + (_INDENT if item.kind == "command" else 0)
-        room = inside + columns(item.text) <= width
-        return [[(" " * (inside if room else _INDENT) + item.text, item.kind)]]
     if item.at and width - left - at - _GAP >= _NARROW_LOG:
         before = middle(item.at, at)
         before += " " * (at - columns(before) + _GAP)
@@ -96,4 +93,15 @@ def _item(item: Item, left: int, width: int, at: int) -> list[list[Span]]:
 def _texts(item: Item, width: int) -> list[str]:
     if item.kind == "log":
         return [middle(line, width) for line in item.text.split("\n")]
-    return wrap(item.text, min(width, _PROSE))
+    width = min(width, _PROSE)
+    lines = wrap(item.text, width)
+    if item.lines and len(lines) > item.lines:
+        lines = lines[: item.lines]
+        lines[-1] = _unfinished(lines[-1], width)
+    return lines
+
+
+def _unfinished(line: str, width: int) -> str:
+    while columns(line) > width - 2 and " " in line:
+        line = line.rpartition(" ")[0]
+    return line[: width - 2].rstrip(" .,;:") + " …" if columns(line) <= width - 2 else middle(line, width)

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from triage.report.items import Block, Item, Section, View
 
+_SPANS = re.compile("(?<!`)`([^`]+)`(?!`)")
 _RUNS = re.compile("`+")
-_MARKUP = re.compile(r"[`*_\[\]<>~|#@\\&$^]|://|\bwww\.|^:\w+:$")
+_MARKUP = re.compile(r"[`*\[\]<>~|#@\\&$^]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|://|\bwww\.|^:\w+:$")
 _OPENS = re.compile(r"[-+=]+$|\d{1,9}[.)]$")
 
 
 def render(view: View) -> str:
     """Take a view; return it as GitHub-flavoured Markdown, which ends with a newline."""
     parts = [_block(block) for block in view.blocks]
-    parts += [_prose(note) + "\n" for note in view.notes]
     return "\n".join([*parts, _prose(view.tool)]) + "\n"
 
 
@@ -28,7 +28,7 @@ def _block(block: Block) -> str:
     lines = [f"### {_prose(block.sentence)}", ""]
     group = None
     for section in block.sections:
-        if group not in (None, section.group):
+        if group not in (None, section.group) and lines[-1]:
             lines.append("")
         group = section.group
         lines += _section(section)
@@ -47,6 +47,9 @@ def _section(section: Section) -> list[str]:
         lines += _flushed(logs)
         lines += _lines(item)
     lines += _flushed(logs)
+    while lines and not lines[-1].strip():
+        lines.pop()
+    lines[-1:] = [line.rstrip() for line in lines[-1:]]
     label = f"- **{_prose(section.label)}**"
     if lines and lines[0]:
         return [f"{label} {lines[0]}", *(f"  {line}".rstrip() for line in lines[1:])]
@@ -66,7 +69,7 @@ def _lines(item: Item) -> list[str]:
         return ["", *_fence([item.text], "sh"), ""]
     if item.kind == "link":
         return [f"<{item.text}>  "]
-    if item.kind == "log":
+    if item.kind in ("log", "place"):
         return [f"{_code(item.at)} {_code(item.text)}  " if item.at else f"{_code(item.text)}  "]
     before = f"{_code(item.at)} " if item.at else ""
     words = [_prose(part) for part in item.text.split("\n") if part.strip()]
@@ -96,7 +99,12 @@ def _code(text: str) -> str:
 
 
 def _prose(text: str) -> str:
-    """Take text of one line; return it with the words that could be markup in code spans."""
+    """Take text of one line; return it with what stands between backticks, and what could be markup, in code spans."""
+    parts = _SPANS.split(text)
+    return " ".join(filter(None, (_code(part) if number % 2 else _words(part) for number, part in enumerate(parts))))
+
+
+def _words(text: str) -> str:
     found: list[tuple[bool, str]] = []
     for number, word in enumerate(text.split()):
         code = bool(_MARKUP.search(word)) or (not number and bool(_OPENS.match(word)))

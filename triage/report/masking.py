@@ -23,7 +23,7 @@ def mask(text: str, share: bool = False) -> str:
     """Take any text; return it with its secrets replaced by placeholders such as `<hf-token-1>`.
 
     With `share` also prompts, host names, addresses and users' names. Never raises; takes time in proportion to the
-    text. Masking twice changes nothing more.
+    text. Placeholders are no secrets: a masked text can be masked again.
     """
     return Masker(share).text(text)
 

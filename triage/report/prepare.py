@@ -28,7 +28,8 @@ def prepared(report: Report, mask: bool = True, share: bool = False) -> Report:
     """Take a report; return a copy with bounded texts and lists, without the failures that say nothing, masked.
 
     Left out are failures of no level and no role to which nothing refers. With `share` prompts, hosts and people are
-    masked too, and journal cursors, which name a machine and a boot, are left out. Verdicts that are the summary of their incident are made again from what was masked.
+    masked too, and journal cursors, which name a machine and a boot, are emptied. Verdicts that are the summary of
+    their incident are made again from what was masked.
     """
     masker = Masker(share, _hosts(report) if share else ()) if mask else None
     said = [_own_summary(report, number) for number in range(len(report.verdicts))]
@@ -58,7 +59,7 @@ def _telling(incident: Incident) -> list[Failure]:
 def _copy(value: Any, name: str, masker: Masker | None) -> Any:
     if isinstance(value, str):
         if name == "cursor" and masker and masker.share:
-            return None
+            return ""
         return _text(value, name, masker)
     if isinstance(value, Incident):
         kept = _telling(value)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.report.names import ranks
-from triage.report.text import middle, one_line
+from triage.report.text import one_line, start
 from triage.report.times import duration
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from triage.model import Diagnosis, Failure, Incident
 
-_MESSAGE = 120
+_MESSAGE = 110
 
 
 def summary(incident: Incident) -> str:
@@ -99,16 +99,26 @@ def happened(failure: Failure) -> str:
 
 
 def head(failure: Failure, width: int = _MESSAGE) -> str:
-    """Take a failure; return its exception's type and message, or the first line of its text, on one line."""
+    """Take a failure; return its exception's type and message, or the first line of its text, on one line.
+
+    What is longer than `width` characters loses its end.
+    """
     if failure.exception is not None:
         return named(failure.exception.type, failure.exception.message, width)
-    return middle(one_line(first_line(failure.text)), width) or failure.rule or failure.kind
+    return start(one_line(_said(failure)), width) or one_line(failure.rule) or failure.kind
+
+
+def _said(failure: Failure) -> str:
+    if failure.kind == "kernel":
+        lines = [*failure.text.split("\n", 50), *(found.text for found in failure.evidence)]
+        return next((line for line in lines if "illed process" in line), first_line(failure.text))
+    return first_line(failure.text)
 
 
 def named(kind: str, message: str, width: int = _MESSAGE) -> str:
     """Take an exception's type and message; return `IndexError: list index out of range` on one line."""
     short = one_line(kind.rpartition(".")[2] or kind)[:60]
-    said = middle(one_line(first_line(message)), width)
+    said = start(one_line(first_line(message)), width)
     return f"{short}: {said}" if said else short
 
 

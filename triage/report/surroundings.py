@@ -12,11 +12,9 @@ from triage.report.text import middle, one_line, visible
 from triage.report.times import clock, duration, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from triage.model import Evidence, Failure, Incident, Position, Process
 
-_LINES, _GAPS, _FOLLOWERS, _EARLIER, _LINKS = 4, 4, 3, 2, 3
+_LINES, _GAPS, _FOLLOWERS, _EARLIER, _LINKS = 4, 4, 3, 2, 2
 _UNIT = re.compile(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
 _SIGNATURE = re.compile(r"[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w./-]{0,199}", re.ASCII)
 _LINK = re.compile(r"https://[\w.-]+(?:/[\w.~:/?#@!$&()*+,;=%-]*)?", re.ASCII)
@@ -28,29 +26,32 @@ def evidence(incident: Incident, root: Failure | None, local: bool) -> list[Sect
     if root is None:
         return []
     reason = reason_of(incident, root)
-    lines = [*(_spread(reason.evidence, 1) if reason else []), *_spread(root.evidence, _LINES)]
+    lines = [*(_decisive(reason)[:1] if reason else []), *_decisive(root)]
     items = [Item("log", _shown(found.text), where(found.at, local)) for found in lines]
     if not items:
         items = [Item("log", _shown(root.text or head(root)), where(root.first, local))]
-    found = [Section("evidence", items, "evidence")]
+    found = [Section("evidence", items, "lines")]
     go = _read_on(incident, root.first)
     if go:
-        found.append(Section("read on", [Item("command", command(go))], "evidence"))
+        found.append(Section("read on", [Item("command", command(go))], "lines"))
     return found
 
 
 def where(at: Position, local: bool) -> str:
     """Take a position; return `14:21:21 PP6 :210`, or what of it is known: time, rank or pid, line or `@offset`."""
     who = one_line(at.rank) if at.rank else f"pid {at.pid}" if at.pid is not None else ""
-    place = f":{at.line}" if at.line is not None else "" if at.cursor else f"@{at.offset}"
+    place = f":{at.line}" if at.line is not None else "" if at.cursor is not None else f"@{at.offset}"
     return " ".join(filter(None, (clock(at.time, at.zoned, local), who, place)))
 
 
-def _spread(lines: Sequence[Evidence], most: int) -> Sequence[Evidence]:
-    """Return so many of the lines at most, from both ends: the first says where it began, the last what it was."""
-    if len(lines) <= most:
-        return lines
-    return [*lines[: most - most // 2], *lines[len(lines) - most // 2 :]]
+def _decisive(failure: Failure) -> list[Evidence]:
+    """Return where it began and what it was: of a traceback its head and its exception, of anything else both ends."""
+    lines = [line for line in failure.evidence if line.text.strip()]
+    if failure.exception is not None and len(lines) > 2:
+        name = failure.exception.type.rpartition(".")[2]
+        said = [line for line in lines[1:] if name and name in line.text and not line.text.startswith(" ")]
+        return [lines[0], *(said[:1] or lines[-1:])]
+    return lines if len(lines) <= _LINES else [*lines[: _LINES // 2], *lines[-_LINES // 2 :]]
 
 
 def _shown(text: str) -> str:
@@ -61,8 +62,8 @@ def _shown(text: str) -> str:
 
 def _read_on(incident: Incident, at: Position) -> list[str]:
     unit = _unit(incident)
-    if at.cursor and visible(at.cursor) == at.cursor:
-        return ["journalctl", *(["-u", unit] if unit else []), f"--cursor={at.cursor}"]
+    if at.cursor is not None:
+        return ["journalctl", "-u", unit, f"--since=@{int(at.time)}"] if unit and at.time and 0 < at.time < 1e11 else []
     source = at.source or incident.source
     if ("/" not in source and "." not in source) or source.startswith("-") or source.endswith(_PACKED):
         return []
@@ -74,36 +75,44 @@ def _unit(incident: Incident) -> str | None:
     return units[0] if units else None
 
 
-def aftermath(incident: Incident, root: Failure | None) -> list[Section]:
-    """Take an incident and its root failure; return what followed from it, and how earlier attempts ended."""
+def aftermath(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
+    """Take an incident and its root failure; return what followed from it, and what other attempts did."""
     found = []
-    followers = [other for other in incident.failures if other.role == "consequence" and other is not root]
-    teardown = sum(other.role == "teardown" for other in incident.failures)
-    if followers and root is not None:
-        found.append(Section("then", _followers(root, followers, teardown), "after"))
-    elif teardown:
-        found.append(
-            Section("then", [Item("prose", f"{_count(teardown, 'failure')} while it was taken down.")], "after")
-        )
+    followers = _followers(incident, root)
+    if followers:
+        found.append(Section("then", followers, "lines"))
     earlier = incident.attempts.count - 1
     if earlier > 0:
-        found.append(Section("earlier", _earlier(incident, earlier), "after"))
+        found.append(Section("earlier", _earlier(incident, earlier), "lines"))
+    again = stamp(incident.attempts.restarted, incident.zoned, local)
+    if again:
+        found.append(
+            Section("later", [Item("prose", f"started again at {again}, too short a time ago to tell")], "lines")
+        )
     return found
 
 
-def _followers(root: Failure, followers: list[Failure], teardown: int) -> list[Item]:
-    fallen = {rank for other in followers for rank in other.ranks} - set(root.ranks)
+def _followers(incident: Incident, root: Failure | None) -> list[Item]:
+    own = set(root.ranks) if root else set()
+    fallen: set[str] = set()
     kinds: dict[str, list[str]] = {}
-    for other in followers:
-        kinds.setdefault(head(other), []).extend(other.ranks)
-    opening = (
-        f"{_count(len(fallen), 'more rank')} fell after it"
-        if fallen
-        else f"{_count(len(followers), 'more failure')} followed from it"
-    )
-    tail = f", {_count(teardown, 'failure')} while it was taken down" if teardown else ""
-    items = [Item("prose", f"{opening}{tail}:")]
-    items += [Item("log", text, ranks(who, 3)) for text, who in list(kinds.items())[:_FOLLOWERS]]
+    others = 0
+    for other in incident.failures:
+        if other.role == "consequence" and root is not None:
+            if own.issuperset(other.ranks):
+                others += 1
+            else:
+                fallen.update(other.ranks)
+                kinds.setdefault(head(other), []).extend(other.ranks)
+    teardown = sum(other.role == "teardown" for other in incident.failures)
+    parts = [
+        f"{_count(len(fallen - own), 'more rank')} fell after it" if fallen else "",
+        f"{_count(others, 'failure')} followed from it" if others else "",
+        f"{_count(teardown, 'failure')} while it was taken down" if teardown else "",
+    ]
+    text = ", ".join(filter(None, parts))
+    items = [Item("prose", text + (":" if kinds else ""))] if text else []
+    items += [Item("log", said, ranks(who, 3)) for said, who in list(kinds.items())[:_FOLLOWERS]]
     if len(kinds) > _FOLLOWERS:
         items.append(Item("quiet", f"and {len(kinds) - _FOLLOWERS} more kinds, see --all-failures"))
     return items
@@ -121,10 +130,10 @@ def _earlier(incident: Incident, earlier: int) -> list[Item]:
 def unsure(incident: Incident) -> list[Section]:
     """Take an incident; return what could not be read and could change the verdict."""
     gaps = incident.gaps
-    items = [Item("prose", one_line(gap.detail) or gap.kind) for gap in gaps[:_GAPS]]
+    items = [Item("prose", one_line(gap.detail) or gap.kind, lines=2) for gap in gaps[:_GAPS]]
     if len(gaps) > _GAPS:
         items.append(Item("quiet", f"and {len(gaps) - _GAPS} more"))
-    return [Section("not seen", items, "gaps")] if items else []
+    return [Section("not seen", items, "more")] if items else []
 
 
 def next_steps(incident: Incident, root: Failure | None) -> list[Section]:
@@ -133,11 +142,11 @@ def next_steps(incident: Incident, root: Failure | None) -> list[Section]:
     links = [link for found in known[:1] for link in found.references if _LINK.fullmatch(link)]
     more = [Item("command", command(["triage", "explain", known[0].signature]))] if known else []
     if known and _SIGNATURE.fullmatch(known[0].signature):
-        return [Section("more", [*more, *(Item("link", link) for link in links[:_LINKS])], "next")]
+        return [Section("more", [*more, *(Item("link", link) for link in links[:_LINKS])], "more")]
     if root is not None or incident.outcome == "failed":
         text = "No signature matches this failure. To see all that failed, and what is known:"
         commands = [_again(incident), ["triage", "signatures", "list"]]
-        return [Section("next", [Item("prose", text), *(Item("command", command(c)) for c in commands if c)], "next")]
+        return [Section("next", [Item("prose", text), *(Item("command", command(c)) for c in commands if c)], "more")]
     return []
 
 
@@ -199,7 +208,8 @@ def _process(process: Process) -> str:
 
 def facts(incident: Incident) -> list[Section]:
     """Take an incident; return all that is known of the service, by name."""
-    items = [Item("log", middle(one_line(str(value)), 400), one_line(name)) for name, value in incident.facts.items()]
+    facts = [(name, value) for name, value in incident.facts.items() if value is not None]
+    items = [Item("log", middle(one_line(str(value)), 400), one_line(name)) for name, value in facts]
     times = [Item("log", stamp(incident.ready, incident.zoned, False), "ready")] if incident.ready is not None else []
     return [Section("facts", items + times, "facts")] if items or times else []
 

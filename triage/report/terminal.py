@@ -27,7 +27,6 @@ _STYLES = {
     "label": "2",
     "at": "2",
     "quiet": "2",
-    "note": "2",
     "strong": "1",
     "command": "36",
     "link": "4",

@@ -52,6 +52,11 @@ def clip(text: str, limit: int) -> str:
     return text[:head] + note + text[len(text) - (room - head) :]
 
 
+def start(text: str, length: int) -> str:
+    """Take a text and a number of characters; return it whole, or its start and an ellipsis."""
+    return text if len(text) <= length else text[: length - 1].rstrip() + _ELLIPSIS
+
+
 def columns(text: str) -> int:
     """Take visible text; return how many columns of a terminal it takes."""
     if text.isascii():
@@ -104,9 +109,14 @@ def wrap(text: str, width: int) -> list[str]:
             if line:
                 lines.append(line)
             while size > width:
-                head = max(_fitting(word, width), 1)
+                head = _break(word, max(_fitting(word, width), 1))
                 lines.append(word[:head])
                 word, size = word[head:], columns(word[head:])
             line, used = word, size
         lines.append(line)
     return lines
+
+
+def _break(word: str, fits: int) -> int:
+    """Return where to break a long word of which so many characters fit: after a sign, if one is near."""
+    return next((at for at in range(fits, fits // 2, -1) if word[at - 1] in "/,;:=&_-"), fits)

@@ -48,6 +48,8 @@ def span(start: float | None, end: float | None, zoned: bool, local: bool) -> st
 
 def duration(seconds: float) -> str:
     """Take seconds; return them as people say it: `4.2 s`, `1 min 39 s`, `3 h 5 min`, `2 d 4 h`."""
+    if not math.isfinite(seconds):
+        return "an unknown time"
     if seconds < 9.95:
         return f"{max(seconds, 0.0):.1f} s".replace(".0 s", " s")
     whole = round(seconds)

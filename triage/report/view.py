@@ -22,14 +22,14 @@ _URGENCY: dict[str, int] = {"failed": 0, "degraded": 1, "starting": 2, "healthy"
 def build(report: Report, all_failures: bool = False, local: bool = False) -> View:
     """Take a report, prepared by `prepare`; return its view.
 
-    With `all_failures` every failure is listed with its role and the reason of it. With `local` times whose zone is
-    known are in the reader's zone, else in UTC.
+    With `all_failures` every failure is listed with its role and the reason of it, and no text is cut short. With
+    `local` times whose zone is known are in the reader's zone, else in UTC.
     """
     blocks = [_block(incident, said, all_failures, local) for incident, said in _shown(report)]
     blocks.sort(key=lambda block: _URGENCY.get(block.outcome, 0))
     tool = report.tool
     count = f", {tool.signatures:,} signatures" if tool.signatures else ""
-    return View(blocks, [one_line(note) for note in report.notes], one_line(f"triage {tool.version}{count}"))
+    return View(blocks, one_line(f"triage {tool.version}{count}"))
 
 
 def _shown(report: Report) -> list[tuple[Incident, str]]:
@@ -47,12 +47,12 @@ def _block(incident: Incident, said: str, all_failures: bool, local: bool) -> Bl
     root = root_of(incident)
     if root is not None or incident.outcome in ("failed", "degraded"):
         block.sections = [
-            *findings.run(incident, local),
+            *findings.run(incident, root, local),
             *findings.failure(incident, root),
             *findings.cause(incident, root),
             *findings.fixes(incident, root),
             *surroundings.evidence(incident, root, local),
-            *surroundings.aftermath(incident, root),
+            *surroundings.aftermath(incident, root, local),
             *surroundings.unsure(incident),
             *surroundings.next_steps(incident, root),
         ]
@@ -64,5 +64,8 @@ def _block(incident: Incident, said: str, all_failures: bool, local: bool) -> Bl
     else:
         block.sections = surroundings.unsure(incident)
     if all_failures:
+        for section in block.sections:
+            for item in section.items:
+                item.lines = 0
         block.sections += surroundings.every(incident, local)
     return block
