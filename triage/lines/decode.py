@@ -5,7 +5,6 @@ One-line containers (docker's and other JSON lines) are prefixes of a kind and a
 
 from __future__ import annotations
 
-import json
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -249,8 +248,10 @@ def json_object(text: str) -> dict[str, Any] | None:
         if not text.startswith("data: {"):
             return None
         text = text[6:]
+    from json import loads
+
     try:
-        record = json.loads(text)
+        record = loads(text)
     except (ValueError, RecursionError):
         return None
     return record if isinstance(record, dict) else None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -54,6 +52,9 @@ def _times(units: list[Unit], builder: Builder) -> Iterator[float | None]:
 
 def reverse(batches: Iterable[list[Unit]]) -> Iterator[list[Unit]]:
     """Take all batches of a log; yield them the other way round. Beyond 64 MiB they wait in a temporary file."""
+    import json
+    import tempfile
+
     kept: list[list[Unit]] = []
     spooled: list[int] = []
     size = 0

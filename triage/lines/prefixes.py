@@ -59,14 +59,14 @@ class Peeler:
         self._merger = merger
         self._memos: dict[Row, _Memo] = {}
         self._by_first: dict[str, tuple[tuple[_Try, ...], _Quick | None]] = {}
-        self._late: list[tuple[str, _Try]] = []
+        self._late: list[tuple[str, Row]] = []
         self.refresh()
 
     def refresh(self) -> None:
         """Take note that `learned` has changed."""
         self._by_first.clear()
         self._memos = {row: {} for row in rows() if self._learned.uses(row)}
-        self._late = [(row.need, self._try(row)) for row in self._memos if row.need is not None]
+        self._late = [(row.need, row) for row in self._memos if row.need is not None]
 
     def peel(self, text: str, position: int, known: Known, level: int = 0) -> None:
         """Take a line, where to begin, and what is known of it already; peel what stands there.
@@ -85,9 +85,9 @@ class Peeler:
         self.margin = 0
         outer, outer_time = said, time
         late: tuple[_Try, ...] = ()
-        for literal, one_late in self._late:
+        for literal, late_row in self._late:
             if literal in text:
-                late += (one_late,)
+                late += (self._try(late_row),)
         for _ in range(_MOST):
             first = text[position : position + _PLACES]
             if not first:
@@ -162,11 +162,12 @@ class Peeler:
         for row in fitting:
             if row.quick is not None and quick is None:
                 spec = row.quick
-                quick = spec.at, spec.at + spec.length, spec.end, self._memos[row], self.clock.kinds[row.stamp], row
+                read = self.clock.kinds[row.stamp or "none"]
+                quick = spec.at, spec.at + spec.length, spec.end, self._memos[row], read, row
         if len(self._by_first) > _KEPT:
             self._by_first.clear()
         found = self._by_first[first] = tuple(self._try(row) for row in fitting), quick
         return found
 
     def _try(self, row: Row) -> _Try:
-        return row.level, row.match, self._memos[row], self.clock.kinds[row.stamp] if row.stamped else None, row
+        return row.level, row.match, self._memos[row], self.clock.kinds[row.stamp] if row.stamp else None, row

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
 TRANSPORT, WRITER, RECORD = 0, 1, 2
+_SETS = re.compile(r"\[(?:\\.|[^\]\\])+\]|\\.|[^\[\\]")
 _SORTS = {"transport": TRANSPORT, "writer": WRITER, "record": RECORD}
 
 
@@ -37,9 +38,8 @@ class Row:
 
     id: str
     level: int
-    match: Match
-    stamped: bool
-    stamp: str
+    regex: str
+    stamp: str | None
     quick: Quick | None
     learn: str | None
     at_least: float
@@ -50,6 +50,14 @@ class Row:
     suffix: re.Pattern[str] | None
     ident: str | None
     samples: list[tuple[str, dict[str, Any]]]
+    compiled: Match | None = None
+
+    @property
+    def match(self) -> Match:
+        """The regex's `match`; few rows are needed for one log, so each is compiled when it is."""
+        if self.compiled is None:
+            self.compiled = re.compile(self.regex).match
+        return self.compiled
 
     def may_begin(self, text: str) -> bool:
         """Say whether the prefix can begin with these characters, of which the last may be cut off."""
@@ -101,17 +109,16 @@ def clock() -> Clock:
 
 
 def _row(row: dict[str, Any], parts: dict[str, str]) -> Row:
-    regex = re.compile(re.sub(r"<<(\w+)>>", lambda found: parts[found[1]], row["regex"]))
+    regex = re.sub(r"<<(\w+)>>", lambda found: parts[found[1]], row["regex"])
     return Row(
         id=row["id"],
         level=_SORTS[row["sort"]],
-        match=regex.match,
-        stamped="stamp" in regex.groupindex,
-        stamp=row.get("stamp", "none"),
+        regex=regex,
+        stamp=row.get("stamp", "none") if "(?P<stamp>" in regex else None,
         quick=Quick(**row["quick"]) if "quick" in row else None,
         learn=row.get("learn"),
         at_least=row.get("at_least", 0.0),
-        first=_first(row.get("first", "")),
+        first=tuple(_characters(one) for one in _SETS.findall(row.get("first", ""))),
         need=row.get("need"),
         trust=row.get("trust", NO_RANK - 1),
         keep=row.get("keep", False),
@@ -121,11 +128,7 @@ def _row(row: dict[str, Any], parts: dict[str, str]) -> Row:
     )
 
 
-def _first(sets: str) -> tuple[frozenset[str], ...]:
-    """Read a row's `first`: sets of characters as in a regex, one for each of the first places."""
-    characters = [chr(code) for code in range(128)]
-    found = []
-    for one in re.findall(r"\[\^?\]?[^\]]*\]|\\.|[^\[\\]", sets):
-        pattern = re.compile(one)
-        found.append(frozenset(char for char in characters if pattern.fullmatch(char)))
-    return tuple(found)
+@cache
+def _characters(one: str) -> frozenset[str]:
+    """Take a set of characters as a regex writes it; return those of ASCII that are in it."""
+    return frozenset(re.findall(one, "".join(map(chr, range(128)))))
