@@ -23,7 +23,7 @@ def test_edit_is_a_command_of_triage(library, incident, fail):
     (fix,) = fixes(library, incident, fail("E", "x"), EDIT)
     assert fix.command is None
     assert "`triage patch lab/a --check --target DIR`" in fix.detail
-    assert fix.detail == "In sglang/srt/a.py, A.b: replace `x(0)` by `x(1)`."
+    assert fix.detail.startswith("In sglang/srt/a.py, A.b: replace `x(0)` by `x(1)`. ")
     (fix,) = fixes(library, incident, fail("E", "x"), EDIT, unit="sglang@0.service")
     assert fix.command == ["triage", "patch", "lab/a", "--apply", "--unit", "sglang@0.service"]
 
