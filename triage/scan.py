@@ -22,10 +22,10 @@ _LOOKED_AT = 64 << 10
 # journalctl -o json writes a message with control characters as a list of byte values and a long one as null: what is
 # in them cannot be scanned for, so they are always read.
 _UNSCANNABLE = (b'"MESSAGE":[', b'"MESSAGE" : [', b'"MESSAGE":null')
-_SPREAD = re.compile(
-    rb"^(?:__CURSOR=|__REALTIME_TIMESTAMP=|\S[^\n]{10,60} \[s=[0-9a-f]{8,};i=|[ \t]*\{\r?\n[ \t]+\"[^\"\n]+\" ?:)",
-    re.MULTILINE,
+_ENTRY = re.compile(
+    rb"__CURSOR=|__REALTIME_TIMESTAMP=|\S[^\n]{10,60} \[s=[0-9a-f]{8,};i=|[\[ \t]*\{\r?$",
 )
+_FIELD = re.compile(rb"(?:    )?[A-Z_][A-Z0-9_]*(?:=|$)|[ \t]+\"[^\"\n]+\" ?:")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -77,7 +77,7 @@ def regions(
         if size >= _LOOKED_AT:
             break
     start = b"".join(first)
-    if start.startswith(_UTF16) or _SPREAD.search(start, 0, _LOOKED_AT):
+    if start.startswith(_UTF16) or _spread(start[:_LOOKED_AT]):
         yield from whole(_chained(start, stream))
         return
     wanted = _as_written(needles)
@@ -87,6 +87,12 @@ def regions(
         for at in range(0, len(chunk), _LONGEST_BLOCK):
             yield from cutter.feed(chunk[at : at + _LONGEST_BLOCK] if len(chunk) > _LONGEST_BLOCK else chunk)
     yield from cutter.finish()
+
+
+def _spread(head: bytes) -> bool:
+    """Say whether the entries of this text are spread over many lines, a field on each."""
+    lines = head.split(b"\n")
+    return any(map(_ENTRY.match, lines)) and sum(map(bool, map(_FIELD.match, lines))) * 4 >= len(lines)
 
 
 def _chained(first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:

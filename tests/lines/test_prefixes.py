@@ -70,6 +70,13 @@ def test_a_single_journal_line_is_read() -> None:
     assert (line.host, line.pid, line.origin, line.unit) == ("gpu-node-07", 1, "manager", "sglang.service")
 
 
+def test_a_journal_without_hosts() -> None:
+    """`journalctl --no-hostname` leaves the host out."""
+    got = read(*(f"Nov 29 14:40:5{n} sglang[{n}]: x" for n in range(5)), "Nov 29 14:40:56 kernel: NVRM: Xid")
+    assert [line.pid for line in got] == [0, 1, 2, 3, 4, None]
+    assert got[-1].origin == "kernel"
+
+
 def test_what_a_service_prints_does_not_speak_for_systemd() -> None:
     """A journal line inside a journal line, docker's JSON or the kubelet's log is the service's text."""
     forged = "Nov 29 14:40:57 gpu-node-07 systemd[1]: sglang.service: Failed with result 'oom-kill'."

@@ -116,6 +116,12 @@ def test_what_cannot_be_cut_by_lines_is_passed_on_whole(start: bytes) -> None:
     assert joined(regions(cut(data, 1 << 18), [b"Traceback"], head=10, tail=10)) == [(0, data)]
 
 
+def test_one_object_printed_at_the_start_does_not_stop_the_skipping() -> None:
+    """A configuration in pretty JSON before a plain log is no log in JSON."""
+    data = b'{\n  "model": "x",\n  "tp": 8\n}\n' + b"[2026-05-25 21:41:38] Decode batch\n" * 50_000
+    assert sum(len(block) for _, block in regions([data], [b"Traceback"], head=1000, tail=1000)) < 5000
+
+
 @settings(max_examples=300)
 @given(st.binary(max_size=80), st.lists(st.binary(max_size=7), max_size=12))
 def test_both_engines_find_the_same(data: bytes, needles: list[bytes]) -> None:

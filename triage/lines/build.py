@@ -12,7 +12,7 @@ from triage.lines.learn import JSON
 from triage.lines.loggers import Loggers
 from triage.lines.prefixes import Peeler
 from triage.lines.repair import decode, plain
-from triage.lines.rows import Learned
+from triage.lines.rows import Learned, rows
 from triage.lines.said import Merger, Said
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ class Builder:
     def refresh(self) -> None:
         """Take note that `learned` has changed."""
         self._json = JSON in self.learned.rows
-        self._journal = bool(self.learned.hosts)
+        self._journal = any(row.learn == "hosts" and self.learned.uses(row) for row in rows())
         self._peeler.refresh()
 
     def text(self, line: Physical, out: list[Line]) -> None:

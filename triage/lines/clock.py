@@ -20,7 +20,7 @@ _KEPT = 8192
 _DAY = 86400
 _MONTH = 30 * _DAY
 _FIRST_YEAR = 366 * _DAY
-_DATE = re.compile(r"(\d{4})-(\d\d)-(\d\d)[T ](\d\d):(\d\d):(\d\d)", re.ASCII)
+_DATE = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)", re.ASCII)
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?")
 _CTIME = re.compile(r"(?:\w{3} )?(\S+) +(\d{1,2}) ([\d:.]+) (\d{4})")
 
@@ -72,7 +72,7 @@ class Clock:
         }
 
     def iso(self, text: str) -> Reading:
-        """Read `2026-05-25 21:41:38`, with T or a blank, a fraction after `.` or `,`, and a zone or none."""
+        """Read `2026-05-25 21:41:38`, also with slashes or a T, with a fraction after `.` or `,` and a zone or none."""
         second = text[:19]
         base = self.seconds.get(second) or self._others.get(second)
         if base is None:
@@ -85,7 +85,7 @@ class Clock:
         end = 0
         if rest[0] in ".,":
             end = 1
-            while end < len(rest) and rest[end].isdigit():
+            while end < len(rest) and rest[end].isdecimal():
                 end += 1
             base += float("0." + (rest[1:end] or "0"))
         zone = rest[end:].strip()
@@ -152,7 +152,7 @@ class Clock:
             self.seconds.clear()
             self._others.clear()
         # Only one spelling of a full date goes where others look: a row's stamp is known by its text alone.
-        (self.seconds if text[10] == " " else self._others)[text] = self.anchor = time
+        (self.seconds if text[10] == " " and "/" not in text else self._others)[text] = self.anchor = time
         return time
 
     def _zone(self, text: str) -> int | None:
@@ -181,7 +181,7 @@ class Clock:
         parts = text.split()
         month = self._months.get(parts[0].lower().rstrip(".")) if len(parts) == 3 else None
         clock = self._clock(parts[2]) if len(parts) == 3 else None
-        if month is None or clock is None or not parts[1].isdigit():
+        if month is None or clock is None or not parts[1].isdecimal():
             return None
         return month, int(parts[1]), clock
 

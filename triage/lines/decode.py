@@ -228,7 +228,7 @@ def entry_of(record: dict[str, Any], offset: int) -> Entry | None:
         fields["MESSAGE"] = TOO_LONG
     realtime = str(record.get("__REALTIME_TIMESTAMP", ""))
     cursor = record.get("__CURSOR")
-    time = int(realtime) if realtime.isdigit() and len(realtime) < _LONGEST_TIME else 0
+    time = int(realtime) if realtime.isdecimal() and len(realtime) < _LONGEST_TIME else 0
     return Entry(fields, time, cursor if isinstance(cursor, str) else None, offset)
 
 

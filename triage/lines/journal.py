@@ -135,7 +135,7 @@ def _first(fields: dict[str, str], names: tuple[str, ...]) -> str | None:
 
 
 def _number(text: str | None) -> int | None:
-    return int(text) if text and text.isdigit() and len(text) < 12 else None
+    return int(text) if text and text.isdecimal() and len(text) < 12 else None
 
 
 def _severity(text: str | None) -> int | None:

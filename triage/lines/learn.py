@@ -70,18 +70,16 @@ class Votes:
         return new
 
     def _hosts(self, row: Row, hits: list[tuple[int, dict[str, str | None]]], total: int) -> bool:
-        strong = [(index, groups["host"]) for index, groups in hits if groups["pid"] or groups["ident"] == "kernel"]
-        if not _stands([index for index, _ in hits], total, _JOURNAL_SHARE) or len(hits) < total * _OF_ALL:
+        sure = [hit for hit in hits if hit[1]["pid"] or hit[1]["ident"] == "kernel"]
+        if not sure and len(hits) >= total * _MOST_WEAK:
+            sure = hits
+        if not _stands([index for index, _ in sure], total, _JOURNAL_SHARE) or len(sure) < total * _OF_ALL:
             return False
-        counts = Counter(host for _, host in strong)
-        if not strong:
-            if len(hits) < total * _MOST_WEAK:
-                return False
-            counts = Counter(groups["host"] for _, groups in hits)
-        hosts = {host for host, count in counts.items() if host and (count >= _ENOUGH or len(hits) == total)}
+        counts = Counter(groups["host"] for _, groups in sure)
+        hosts = {host for host, count in counts.items() if host and (count >= _ENOUGH or len(sure) == total)}
         new = not hosts <= self._learned.hosts
         self._learned.hosts |= hosts
-        return bool(hosts) and (self._accept(row.id) or new)
+        return self._accept(row.id) or new
 
     def _names(self, row: Row, hits: list[tuple[int, dict[str, str | None]]], total: int) -> bool:
         counts = Counter(name_in(groups) for _, groups in hits)

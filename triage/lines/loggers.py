@@ -71,9 +71,9 @@ class Loggers:
 
     def _time(self, value: object) -> tuple[float | None, bool]:
         if isinstance(value, str):
-            if value[:4].isdigit() and value[4:5] == "-":
+            if value[:4].isdecimal() and value[4:5] == "-":
                 return self._clock.iso(value)
-            return self._clock.unix(value) if value.replace(".", "", 1).isdigit() else (None, False)
+            return self._clock.unix(value) if value.replace(".", "", 1).isdecimal() else (None, False)
         if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e20:
             while value > _LARGEST_SECOND:
                 value /= 1000
@@ -86,13 +86,13 @@ class Loggers:
             if len(self._said) > _KEPT:
                 self._said.clear()
             host, ident, pid, out, rank, level = key
-            number = rank if rank is not None and rank.isdigit() else None
+            number = rank if rank is not None and rank.isdecimal() else None
             parts = [part or "" for part in (host, ident, pid, out)]
             said = self._said[key] = Said(
                 stream=":".join(parts) if any(parts) else "",
                 host=host,
                 ident=ident,
-                pid=int(pid) if pid and pid.isdigit() and len(pid) < 12 else None,
+                pid=int(pid) if pid and pid.isdecimal() and len(pid) < 12 else None,
                 rank=f"rank{number}" if number else rank or None,
                 trust=_RANK_TRUST if rank else NO_RANK,
                 severity=self._levels.get((level or "").upper()),

@@ -65,7 +65,7 @@ def _pieces(label: str) -> list[str]:
 
 
 def _order(label: str) -> list[tuple[int, int, str]]:
-    return [(1, int(piece), "") if piece.isdigit() else (0, 0, piece) for piece in _pieces(label)]
+    return [(1, int(piece), "") if piece.isdecimal() else (0, 0, piece) for piece in _pieces(label)]
 
 
 def _steps(before: str, after: str) -> list[int] | None:
