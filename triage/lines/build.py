@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lines.clock import sensible
 from triage.lines.decode import entry_of, json_object
 from triage.lines.emit import Emitter
 from triage.lines.journal import Speakers
@@ -85,7 +86,8 @@ class Builder:
         if message is None:
             return
         said = self._speakers.of(entry)
-        known = (said, entry.realtime / 1e6 if entry.realtime else None, entry.realtime > 0)
+        time = sensible(entry.realtime / 1e6)
+        known = (said, time, time is not None)
         place = (entry.offset, number, entry.cursor)
         text = plain(message)
         if said.origin == "service":
@@ -116,7 +118,7 @@ class Builder:
         record = json_object(text)
         entry = None if record is None else entry_of(record, 0)
         if entry is not None:
-            return entry.realtime / 1e6 if entry.realtime else None
+            return sensible(entry.realtime / 1e6)
         logged = None if record is None else self._loggers.read(record)
         return logged.time if logged else None
 

@@ -20,6 +20,9 @@ _KEPT = 8192
 _DAY = 86400
 _MONTH = 30 * _DAY
 _FIRST_YEAR = 366 * _DAY
+# The year 2286; a number of seconds has ten digits until then, one of milliseconds thirteen.
+_LAST_YEAR = 1e10
+_LONGEST = 1e20
 _DATE = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)", re.ASCII)
 _TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?")
 _CTIME = re.compile(r"(?:\w{3} )?(\S+) +(\d{1,2}) ([\d:.]+) (\d{4})")
@@ -45,6 +48,15 @@ def year_of(time: float) -> int:
     while days(year, 1, 1) * _DAY > time:
         year -= 1
     return year
+
+
+def sensible(time: float) -> float | None:
+    """Take a number of seconds, milli-, micro- or nanoseconds since the epoch; return seconds, None if it is none."""
+    if not _FIRST_YEAR <= time < _LONGEST:
+        return None
+    while time > _LAST_YEAR:
+        time /= 1000
+    return time
 
 
 class Clock:
@@ -119,16 +131,17 @@ class Clock:
         return time, False
 
     def unix(self, text: str) -> Reading:
-        """Read seconds since the epoch."""
+        """Read seconds since the epoch, or milli-, micro- or nanoseconds, which their size tells."""
         try:
-            return float(text), True
+            time = float(text)
         except ValueError:
             return None, False
+        return sensible(time), True
 
     def uptime(self, text: str) -> Reading:
         """Read seconds since the machine started; they mean a time only after `tie` has seen one line with both."""
         try:
-            return (None, False) if self.boot is None else (self.boot + float(text), False)
+            return (None if self.boot is None else sensible(self.boot + float(text))), False
         except ValueError:
             return None, False
 
@@ -144,6 +157,8 @@ class Clock:
         if not found:
             return None
         year, month, day, hour, minute, second = map(int, found.groups())
+        if not (1 <= month <= 12 and 1 <= day <= 31 and hour < 24 and minute < 60):
+            return None
         time = float(days(year, month, day) * _DAY + hour * 3600 + minute * 60 + second)
         if time < _FIRST_YEAR:
             # A clock that was never set counts from 1970: that is no date.

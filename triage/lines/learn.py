@@ -35,7 +35,7 @@ class Votes:
         self._learned = learned
         self._peeler = Peeler(Learned(everything=True, hosts=learned.hosts), clock, Merger())
         keys = "|".join(re.escape(key.split(".")[0]) for key in knowledge("prefixes")["json"]["text"])
-        self._json = re.compile(rf'(?:data: )?\{{\s*"(?:.*")?(?:{keys})"\s*:.*\}}\s*$', re.DOTALL)
+        self._json = re.compile(rf'(?:data: )?\{{\s*"(?:.*")?(?:{keys})"\s*:', re.DOTALL)
 
     def count(self, texts: Sequence[str]) -> bool:
         """Take the texts of some lines in order; return whether anything new was learned."""

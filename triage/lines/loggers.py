@@ -9,13 +9,12 @@ from triage.data import knowledge
 from triage.lines.said import NO_RANK, Said
 
 if TYPE_CHECKING:
-    from triage.lines.clock import Clock
+    from triage.lines.clock import Clock, Reading
 
 _KEPT = 8192
 _RANK_TRUST = 1
 # Docker cuts a line at 16 KiB into several records; only the last ends with a newline.
 _DOCKER_PIECE = 16000
-_LARGEST_SECOND = 1e11
 
 
 @dataclass(slots=True)
@@ -69,16 +68,9 @@ class Loggers:
                 return value
         return None
 
-    def _time(self, value: object) -> tuple[float | None, bool]:
-        if isinstance(value, str):
-            if value[:4].isdecimal() and value[4:5] == "-":
-                return self._clock.iso(value)
-            return self._clock.unix(value) if value.replace(".", "", 1).isdecimal() else (None, False)
-        if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < 1e20:
-            while value > _LARGEST_SECOND:
-                value /= 1000
-            return float(value), True
-        return None, False
+    def _time(self, value: object) -> Reading:
+        text = str(value) if isinstance(value, (str, int, float)) else ""
+        return self._clock.iso(text) if text[4:5] == "-" else self._clock.unix(text)
 
     def _sum(self, *key: str | None) -> Said:
         said = self._said.get(key)
