@@ -26,7 +26,7 @@ def outside(text):
     prose, fence = [], None
     for line in text.split("\n"):
         bare = line.strip()
-        if fence is None and bare.startswith("```"):
+        if fence is None and re.fullmatch("`{3,}[^`]*", bare):
             fence = re.match("`+", bare)[0]
         elif fence is not None and bare == fence:
             fence = None

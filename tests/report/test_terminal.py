@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from triage.model import TriageError
+from triage.model import Fix, TriageError
 from triage.report import render, write
 from triage.report.terminal import encodable, wants_color, width_of
 from triage.report.text import columns
@@ -75,6 +75,43 @@ def test_the_first_screen_holds_the_essentials(reports):
     ]
     places = [text.index(part) for part in order]
     assert places == sorted(places)
+
+
+def test_a_longer_report_is_cut_to_the_screen_where_it_can_be(incidents):
+    """Of a screen that would be too long prose is cut, headlines and commands are not; --all-failures shows all."""
+    incident = incidents.pp8()
+    found = incident.failures[1].diagnoses[0]
+    found.cause = "word " * 200
+    found.unconfirmed = ["fact " * 40]
+    text = render(incidents.report(incident))
+    assert text.count("word") < 45
+    assert "fact …" in text
+    assert "triage patch sglang/pp-triton-layer0-value-buffer --apply" in text
+    whole = render(incidents.report(incident), all_failures=True)
+    assert whole.count("word") == 200
+    assert whole.count("fact") >= 40
+
+
+def test_many_fixes_are_counted(incidents):
+    """The fifth of six fixes waits for --all-failures."""
+    incident = incidents.pp8()
+    found = incident.failures[1].diagnoses[0]
+    found.fixes = [Fix("config", f"Do thing {number}", applies="yes") for number in range(6)]
+    text = render(incidents.report(incident))
+    assert "Do thing 3" in text and "Do thing 4" not in text
+    assert "and 2 more fixes, see --all-failures" in text
+    assert "Do thing 5" in render(incidents.report(incident), all_failures=True)
+    assert "Do thing 5" in render(incidents.report(incident), "markdown")
+
+
+def test_a_long_message_is_cut_on_the_screen(incidents):
+    """Two more lines of a long message are shown, the rest is counted."""
+    incident = incidents.pp8()
+    incident.failures[1].exception.message = "\n".join(["CUDA error", *(f"line {number}" for number in range(9))])
+    text = render(incidents.report(incident))
+    assert "line 1\n" in text and "line 2" not in text
+    assert "… 7 more lines" in text
+    assert "line 8" in render(incidents.report(incident), "html")
 
 
 def test_healthy_services_take_one_line_after_the_failed_ones(reports):

@@ -39,7 +39,12 @@ def render(
     from triage.report.view import build
 
     share = format != "text"
-    view = build(prepared(report, mask=mask, share=mask and share), all_failures=all_failures, local=not share)
+    view = build(
+        prepared(report, mask=mask, share=mask and share),
+        all_failures,
+        brief=not share and not all_failures,
+        local=not share,
+    )
     if format == "markdown":
         from triage.report import markdown
 

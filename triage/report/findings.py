@@ -13,7 +13,7 @@ from triage.report.times import clock, span
 if TYPE_CHECKING:
     from triage.model import Diagnosis, ExceptionInfo, Failure, Fix, Frame, Incident
 
-_MESSAGE_LINES, _CHAIN, _FIXES, _OTHERS = 8, 3, 5, 3
+_MESSAGE_LINES, _CHAIN, _FIXES, _OTHERS = 40, 3, 4, 3
 # How another exception of the chain is tied to the one that is shown: printed before it, and after it.
 _BEFORE = {"cause": "caused by", "context": "in handling", "remote": "quoted", "group": "in a group"}
 _AFTER = {"cause": "led to", "context": "then came", "remote": "quoted by", "group": "in a group"}
@@ -78,7 +78,7 @@ def _reached(incident: Incident, local: bool) -> str:
     return one_line(", ".join(parts))
 
 
-def failure(incident: Incident, root: Failure | None) -> list[Section]:
+def failure(incident: Incident, root: Failure | None, brief: bool) -> list[Section]:
     """Take an incident and its root failure; return what failed and where, or what could have been the root.
 
     The headline is left out where the sentence above has said all of it.
@@ -86,7 +86,7 @@ def failure(incident: Incident, root: Failure | None) -> list[Section]:
     suspects = _suspects(incident)
     if root is None:
         return [*_candidates(incident), *suspects]
-    found, headline = _places(root), _headline(root)
+    found, headline = _places(root), _headline(root, brief)
     if not found or [item.text.replace(": ", " raised ", 1) for item in headline] != [happened(root)]:
         found.insert(0, Section("failed", headline, "failure"))
     note = {
@@ -111,7 +111,7 @@ def _suspects(incident: Incident) -> list[Section]:
     ]
 
 
-def _headline(root: Failure) -> list[Item]:
+def _headline(root: Failure, brief: bool) -> list[Item]:
     who = ranks(root.ranks)
     if root.first.rank and len(root.ranks) > 1:
         who += f" ({one_line(root.first.rank)} first)"
@@ -123,7 +123,7 @@ def _headline(root: Failure) -> list[Item]:
     rest = rest[rest.index(shown) + 1 :] if shown in rest else []
     if root.exception is not None:
         rest += root.exception.notes
-        items += [Item("log", visible(line.rstrip())) for line in _bounded(rest)]
+        items += [Item("log", visible(line.rstrip())) for line in _bounded(rest, brief)]
     return items
 
 
@@ -138,11 +138,9 @@ def _chain(exception: ExceptionInfo) -> list[Item]:
     return [*links, Item("quiet", f"and {more} more")] if more > 0 else links
 
 
-def _bounded(lines: list[str]) -> list[str]:
-    if len(lines) <= _MESSAGE_LINES:
-        return lines
-    half = _MESSAGE_LINES // 2
-    return [*lines[:half], f"… {len(lines) - 2 * half} lines …", *lines[-half:]]
+def _bounded(lines: list[str], brief: bool) -> list[str]:
+    most = 2 if brief else _MESSAGE_LINES
+    return lines if len(lines) <= most + 1 else [*lines[:most], f"… {len(lines) - most} more lines"]
 
 
 def _places(root: Failure) -> list[Section]:
@@ -174,7 +172,7 @@ def cause(incident: Incident, root: Failure | None) -> list[Section]:
     text += [Item("prose", visible(part), lines=4) for part in best.cause.strip().split("\n\n") if part.strip()]
     found = [Section("cause", text, "cause"), *_certainty(best)]
     others = [
-        Item("prose", one_line(f"{other.signature} ({other.confidence}): {other.title}"))
+        Item("prose", one_line(f"{other.signature} ({other.confidence}): {other.title}"), lines=1)
         for other in known[1 : 1 + _OTHERS]
     ]
     if others:
@@ -190,10 +188,14 @@ def _certainty(best: Diagnosis) -> list[Section]:
         ("release", best.release),
         ("not when", best.not_when if best.confidence == "possible" else ""),
     ]
-    return [Section(label, [Item("prose", one_line(text), lines=2)], "cause") for label, text in rows if text]
+    return [
+        Section(label, [Item("prose", one_line(text), lines=0 if label == "release" else 2)], "cause")
+        for label, text in rows
+        if text
+    ]
 
 
-def fixes(incident: Incident, root: Failure | None) -> list[Section]:
+def fixes(incident: Incident, root: Failure | None, brief: bool) -> list[Section]:
     """Take an incident and its root failure; return what to do, in order, with the commands that do it.
 
     Fixes that don't apply here are left out while there are others.
@@ -203,9 +205,10 @@ def fixes(incident: Incident, root: Failure | None) -> list[Section]:
         for fix in diagnosis.fixes:
             found.setdefault((fix.title, str(fix.command)), fix)
     able = [fix for fix in found.values() if fix.applies != "no"] or list(found.values())
-    sections = [Section(f"fix {number}", _fix(fix), "fixes") for number, fix in enumerate(able[:_FIXES], 1)]
-    if len(able) > _FIXES:
-        sections[-1].items.append(Item("quiet", f"and {len(able) - _FIXES} more fixes, see below"))
+    most = _FIXES if brief and len(able) > _FIXES + 1 else len(able)
+    sections = [Section(f"fix {number}", _fix(fix), "fixes") for number, fix in enumerate(able[:most], 1)]
+    if len(able) > most:
+        sections[-1].items.append(Item("quiet", f"and {len(able) - most} more fixes, see --all-failures"))
     return sections
 
 

@@ -19,6 +19,7 @@ _STACKED = 50
 _PROSE = 96
 _AT = 26
 _NARROW_LOG = 24
+_SCREEN, _SHRINK = 40, 3
 
 
 def lay_out(view: View, width: int) -> list[list[Span]]:
@@ -32,12 +33,22 @@ def lay_out(view: View, width: int) -> list[list[Span]]:
     for block in view.blocks:
         if previous is not None and (block.sections or previous.sections):
             lines.append([])
-        lines += _block(block, width)
+        lines += _fitted(block, width)
         previous = block
     return lines
 
 
-def _block(block: Block, width: int) -> list[list[Span]]:
+def _fitted(block: Block, width: int) -> list[list[Span]]:
+    """Set a block; where it is longer than a screen, cut the texts that may be cut shorter still."""
+    lines: list[list[Span]] = []
+    for less in range(_SHRINK):
+        lines = _block(block, width, less)
+        if len(lines) <= _SCREEN:
+            break
+    return lines
+
+
+def _block(block: Block, width: int, less: int) -> list[list[Span]]:
     said = wrap(block.sentence, min(width, _PROSE + _LABEL) - _INDENT)
     signs = [_SIGNS.get(block.outcome, "-"), *(" " * (len(said) - 1))]
     lines: list[list[Span]] = [[(f"{sign} {line}", block.outcome)] for sign, line in zip(signs, said, strict=True)]
@@ -46,11 +57,11 @@ def _block(block: Block, width: int) -> list[list[Span]]:
         if section.group != group:
             lines.append([])
             group = section.group
-        lines += _section(section, width)
+        lines += _section(section, width, less)
     return lines
 
 
-def _section(section: Section, width: int) -> list[list[Span]]:
+def _section(section: Section, width: int, less: int) -> list[list[Span]]:
     label = middle(section.label, _LABEL)
     stacked = width < _STACKED
     left = _INDENT * 2 if stacked else _INDENT + _LABEL + _GAP
@@ -58,7 +69,9 @@ def _section(section: Section, width: int) -> list[list[Span]]:
     lines: list[list[Span]] = []
     for number, item in enumerate(section.items):
         lines += (
-            _copied(item, left, width, number) if item.kind in ("command", "link") else _item(item, left, width, at)
+            _copied(item, left, width, number)
+            if item.kind in ("command", "link")
+            else _item(item, left, width, at, less)
         )
     start = " " * _INDENT + label
     if stacked or not lines:
@@ -76,27 +89,30 @@ def _copied(item: Item, left: int, width: int, number: int) -> list[list[Span]]:
     return [[(" " * inside + item.text, item.kind)]]
 
 
-def _item(item: Item, left: int, width: int, at: int) -> list[list[Span]]:
+def _item(item: Item, left: int, width: int, at: int, less: int) -> list[list[Span]]:
     indent = " " * left
     if item.at and width - left - at - _GAP >= _NARROW_LOG:
         before = middle(item.at, at)
         before += " " * (at - columns(before) + _GAP)
-        texts = _texts(item, width - left - at - _GAP)
+        texts = _texts(item, width - left - at - _GAP, less)
         hanging = " " * (left + at + _GAP)
         first: list[Span] = [(indent + before, "at"), (texts[0], item.kind)]
         rest: list[list[Span]] = [[(hanging + text, item.kind)] for text in texts[1:]]
         return [first, *rest]
     above: list[list[Span]] = [[(indent + middle(item.at, width - left), "at")]] if item.at else []
-    return above + [[(indent + text, item.kind)] for text in _texts(item, width - left)]
+    return above + [[(indent + text, item.kind)] for text in _texts(item, width - left, less)]
 
 
-def _texts(item: Item, width: int) -> list[str]:
+def _texts(item: Item, width: int, less: int) -> list[str]:
     if item.kind == "log":
         return [middle(line, width) for line in item.text.split("\n")]
     width = min(width, _PROSE)
     lines = wrap(item.text, width)
-    if item.lines and len(lines) > item.lines:
-        lines = lines[: item.lines]
+    if item.kind != "prose":
+        less = 0
+    most = max(item.lines - less, 1) if item.lines else len(lines)
+    if len(lines) > most:
+        lines = lines[:most]
         lines[-1] = _unfinished(lines[-1], width)
     return lines
 

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
 _URGENCY: dict[str, int] = {"failed": 0, "degraded": 1, "starting": 2, "healthy": 3}
 
 
-def build(report: Report, all_failures: bool = False, local: bool = False) -> View:
+def build(report: Report, all_failures: bool = False, brief: bool = False, local: bool = False) -> View:
     """Take a report, prepared by `prepare`; return its view.
 
-    With `all_failures` every failure is listed with its role and the reason of it, and no text is cut short. With
-    `local` times whose zone is known are in the reader's zone, else in UTC.
+    With `all_failures` every failure is listed with its role and the reason of it. With `brief` it fits a screen: long
+    messages and the last of many fixes are left out. With `local` times whose zone is known are in the reader's zone,
+    else in UTC.
     """
-    blocks = [_block(incident, said, all_failures, local) for incident, said in _shown(report)]
+    blocks = [_block(incident, said, all_failures, brief, local) for incident, said in _shown(report)]
     blocks.sort(key=lambda block: _URGENCY.get(block.outcome, 0))
     tool = report.tool
     count = f", {tool.signatures:,} signatures" if tool.signatures else ""
@@ -42,15 +43,15 @@ def _shown(report: Report) -> list[tuple[Incident, str]]:
     return shown or [(incident, summary(incident)) for incident in report.incidents]
 
 
-def _block(incident: Incident, said: str, all_failures: bool, local: bool) -> Block:
+def _block(incident: Incident, said: str, all_failures: bool, brief: bool, local: bool) -> Block:
     block = Block(incident.outcome, said or summary(incident))
     root = root_of(incident)
     if root is not None or incident.outcome in ("failed", "degraded"):
         block.sections = [
             *findings.run(incident, root, local),
-            *findings.failure(incident, root),
+            *findings.failure(incident, root, brief),
             *findings.cause(incident, root),
-            *findings.fixes(incident, root),
+            *findings.fixes(incident, root, brief),
             *surroundings.evidence(incident, root, local),
             *surroundings.aftermath(incident, root, local),
             *surroundings.unsure(incident),
@@ -63,9 +64,10 @@ def _block(incident: Incident, said: str, all_failures: bool, local: bool) -> Bl
         ]
     else:
         block.sections = surroundings.unsure(incident)
-    if all_failures:
+    if not brief:
         for section in block.sections:
             for item in section.items:
                 item.lines = 0
+    if all_failures:
         block.sections += surroundings.every(incident, local)
     return block
