@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from triage.lines.ranks import RankBook, compact, from_process, from_title, parse
+from triage.model import Line
 
 
 @pytest.mark.parametrize(
@@ -93,6 +94,20 @@ def test_a_process_with_one_label_has_it_on_all_its_lines() -> None:
     assert book.label("c", 7) is None
     assert book.label("a", None) is None
     assert book.pids("TP4") == [("b", 7)]
+
+
+def test_lines_take_the_label_that_their_process_has_shown() -> None:
+    """From the first labelled line on, unlabelled ones of the same process get its label."""
+    book = RankBook()
+    lines = [
+        Line("x", "s", n, pid=pid, rank=rank)
+        for n, (pid, rank) in enumerate([(7, None), (7, "TP1"), (7, None), (8, None)])
+    ]
+    for line in lines:
+        book.add(line)
+    assert [line.rank for line in lines] == [None, "TP1", "TP1", None]
+    book.add(lines[0])
+    assert lines[0].rank == "TP1"
 
 
 def test_a_parent_that_forwards_all_ranks_has_none() -> None:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from triage.model import Line
+
 _NUMBER = re.compile(r"([A-Za-z]+(?:_[A-Za-z]+)*?)[ =]?\[?(\d+)\]?(?![A-Za-z0-9])")
 _KEYS = ("attn_cp", "moe_dp", "attn_tp", "moe_tp", "moe_ep", "pcp", "dcp", "dp", "pp", "tp", "ep", "cp", "rank")
 _TITLE = re.compile(r"^(?:sglang::scheduler|VLLM::)_?(?P<label>\S+)")
@@ -105,6 +107,13 @@ class RankBook:
         key = (host, pid)
         if self._labels.setdefault(key, label) != label:
             self._labels[key] = None
+
+    def add(self, line: Line) -> None:
+        """Learn from a line, and give it the label of its process if it has none."""
+        if line.rank is None:
+            line.rank = self.label(line.host, line.pid)
+        else:
+            self.learn(line.host, line.pid, line.rank)
 
     def label(self, host: str | None, pid: int | None) -> str | None:
         """Return the only label of a process, None where there is none or more than one."""
