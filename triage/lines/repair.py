@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
-from itertools import chain
+from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -88,11 +88,11 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
             yield held_at, number if counting else None, whole, size, special or held_special
             at = held_at + size
             held, held_size, held_special = [], 0, False
-        for raw in lines:
-            number += 1
-            size = len(raw) + 1
-            yield at, number if counting else None, raw, size, special
-            at += size
+        sizes = [len(raw) + 1 for raw in lines]
+        numbers = range(number + 1, number + 1 + len(lines)) if counting else repeat(None)
+        yield from zip(accumulate(sizes, initial=at), numbers, lines, sizes, repeat(special), strict=False)
+        number += len(lines)
+        at += sum(sizes)
         counting = counting and at < COUNTED
         if rest:
             if not held:
