@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triage.library import worth
 from triage.matching import frames as stacks
 from triage.matching import machine, sequence
 from triage.matching.result import Result, best, every, leaf, opposite
@@ -39,7 +40,7 @@ def _on(match: Match, subject: Subject, link: Link, context: Context) -> Result:
             leaf(
                 there or (None if _cut(subject, link) else False),
                 f"message is {_quoted(wanted)}",
-                3.5 + _length(wanted),
+                worth.WHOLE_MESSAGE + worth.length(len(wanted)),
             )
         )
     if match.message_re is not None:
@@ -68,9 +69,10 @@ def _on(match: Match, subject: Subject, link: Link, context: Context) -> Result:
 def _exception(wanted: tuple[str, ...], link: Link) -> Result:
     phrase = "exception " + " or ".join(wanted)
     if not link.type:
-        return leaf(None if link.frames or link.raw else False, phrase, 1.0, counts=0)
+        return leaf(None if link.frames or link.raw else False, phrase, worth.EXCEPTION, counts=0)
     hit = next((name for name in wanted if _type_fits(name, link.type)), None)
-    return leaf(hit is not None, f"exception {hit}" if hit else phrase, 1.25 if hit and "." in hit else 1.0, counts=0)
+    score = worth.DOTTED_EXCEPTION if hit and "." in hit else worth.EXCEPTION
+    return leaf(hit is not None, f"exception {hit}" if hit else phrase, score, counts=0)
 
 
 def _type_fits(wanted: str, there: str) -> bool:
@@ -81,7 +83,7 @@ def _type_fits(wanted: str, there: str) -> bool:
 
 def _message(text: str, subject: Subject, link: Link, context: Context) -> Result:
     wanted = fold(text)
-    phrase, score = f"message {_quoted(wanted)}", 3.0 + _length(wanted)
+    phrase, score = f"message {_quoted(wanted)}", worth.MESSAGE + worth.length(len(wanted))
     if wanted in (link.message if link.type else subject.text) or (link.type and wanted in subject.attached):
         return leaf(True, phrase, score)
     if _cut(subject, link):
@@ -100,7 +102,7 @@ def _message_re(pattern: str, subject: Subject, link: Link, context: Context) ->
     from triage.library.literals import literals_of, weight
 
     literals = literals_of(pattern)
-    phrase, score = f"message like {_quoted(pattern)}", 3.0 + _length("x" * weight(literals))
+    phrase, score = f"message like {_quoted(pattern)}", worth.MESSAGE + worth.length(weight(literals))
     texts = (
         [(link.message, link.raw), (subject.attached, subject.attached)] if link.type else [(subject.text, subject.raw)]
     )
@@ -131,7 +133,7 @@ def _frames(match: Match, subject: Subject, link: Link, context: Context) -> Res
             likeness, name = stacks.similar(pattern, link.frames)
             if likeness >= _NEAR_FRAME:
                 state, phrase = None, f"{phrase} (the log has {name})"
-        parts.append(leaf(state, phrase, 4.0))
+        parts.append(leaf(state, phrase, worth.FRAME))
     return every(parts)
 
 
@@ -141,11 +143,6 @@ def _alike(wanted: str, message: str) -> float:
     from triage.fingerprint import mask_volatile
 
     return fuzz.partial_ratio(mask_volatile(wanted), mask_volatile(message[:2000]))
-
-
-def _length(text: str) -> float:
-    """Return a small bonus for a longer text: of two that are there, the longer says more."""
-    return min(len(text), 200) / 400
 
 
 def _quoted(text: str) -> str:

@@ -6,6 +6,7 @@ import signal as signals
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from triage.library import worth
 from triage.matching.result import Result, best, every, leaf
 from triage.matching.subject import fold
 
@@ -30,10 +31,12 @@ def native(wanted: Native, subject: Subject) -> Result:
     if wanted.signal:
         there = failure.data.get("signal")
         state = None if there is None else any(same_signal(one, there) for one in wanted.signal)
-        parts.append(leaf(state if failure.kind != "exception" else bool(state), f"signal {_or(wanted.signal)}", 1.0))
+        parts.append(
+            leaf(state if failure.kind != "exception" else bool(state), f"signal {_or(wanted.signal)}", worth.SIGNAL)
+        )
     if wanted.message is not None:
-        parts.append(leaf(fold(wanted.message) in subject.text, f'text "{fold(wanted.message)}"', 3.0))
-    for names, called, score in ((wanted.symbol, "symbol", 4.0), (wanted.library, "library", 3.0)):
+        parts.append(leaf(fold(wanted.message) in subject.text, f'text "{fold(wanted.message)}"', worth.NATIVE_TEXT))
+    for names, called, score in ((wanted.symbol, "symbol", worth.SYMBOL), (wanted.library, "library", worth.LIBRARY)):
         if names:
             parts.append(best([_on_stack(name, called, score, wanted, subject) for name in names]))
     return every(parts)
@@ -76,7 +79,8 @@ def unit(wanted: Unit, subject: Subject, context: Context) -> Result:
             continue
         there = [value for value in values if value]
         hit = any(_status_fits(called, name, value) for name in names for value in there)
-        parts.append(leaf(hit, f"{called} {_or(names)}", 2.0 if called in ("exit status", "failed step") else 1.0))
+        score = worth.UNIT_STATUS if called in ("exit status", "failed step") else worth.UNIT_RESULT
+        parts.append(leaf(hit, f"{called} {_or(names)}", score))
     return every(parts)
 
 
@@ -98,18 +102,18 @@ def kernel(wanted: Kernel, subject: Subject) -> Result:
     if wanted.oom is not None:
         there = data.get("oom")
         hit = (there is not None) if wanted.oom is True else there is not None and there == wanted.oom
-        parts.append(leaf(hit, "OOM kill" if wanted.oom is True else f"OOM kill ({wanted.oom})", 3.0))
+        parts.append(leaf(hit, "OOM kill" if wanted.oom is True else f"OOM kill ({wanted.oom})", worth.KERNEL))
     if wanted.xid:
         there = data.get("xid", "")
-        parts.append(leaf(there in map(str, wanted.xid), f"Xid {_or(map(str, wanted.xid))}", 3.0))
+        parts.append(leaf(there in map(str, wanted.xid), f"Xid {_or(map(str, wanted.xid))}", worth.KERNEL))
     if wanted.segfault is not None:
         hit = "segfault" in data and (wanted.segfault is True or str(wanted.segfault) in subject.text)
         said = "" if wanted.segfault is True else f" in {wanted.segfault}"
-        parts.append(leaf(hit, f"segfault{said}", 4.0 if said else 3.0))
+        parts.append(leaf(hit, f"segfault{said}", worth.SEGFAULT_IN if said else worth.KERNEL))
     if wanted.process is not None:
         there = data.get("process")
         state = None if there is None else _process_fits(wanted.process, there)
-        parts.append(leaf(state, f"process {wanted.process}", 1.0))
+        parts.append(leaf(state, f"process {wanted.process}", worth.PROCESS))
     return every(parts)
 
 
@@ -125,10 +129,10 @@ def silence(wanted: Silence, subject: Subject) -> Result:
     if subject.failure.kind != "silence":
         return _FALSE
     if not wanted.phase:
-        return leaf(True, "a silent rank", 1.0)
+        return leaf(True, "a silent rank", worth.SILENCE)
     there = subject.failure.data.get("phase")
     state = None if there is None else there in wanted.phase
-    return leaf(state, f"a rank silent in phase {_or(wanted.phase)}", 2.0, counts=2)
+    return leaf(state, f"a rank silent in phase {_or(wanted.phase)}", worth.SILENCE_IN_PHASE, counts=2)
 
 
 def same_signal(one: str, other: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triage.library import worth
 from triage.matching.context import near
 from triage.matching.evaluate import evaluate
 from triage.matching.result import Result, leaf
@@ -25,7 +26,7 @@ def elsewhere(signature: Signature, subject: Subject, context: Context) -> list[
         state = found.state
         if state is False and context.unreadable:
             state, phrase = None, f"{phrase} ({_UNREADABLE})"
-        results.append(leaf(state, phrase, 2.0, captures=found.captures))
+        results.append(leaf(state, phrase, worth.WITH, captures=found.captures))
     return results
 
 
@@ -38,7 +39,7 @@ def nowhere(signature: Signature, subject: Subject, context: Context) -> list[Re
         state = None if found.state is None else not found.state
         if state and context.unreadable:
             state, phrase = None, f"{phrase} ({_UNREADABLE})"
-        results.append(leaf(state, phrase, 0.5, counts=0))
+        results.append(leaf(state, phrase, worth.WITHOUT, counts=0))
     return results
 
 

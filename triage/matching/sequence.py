@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triage.library import worth
 from triage.matching.context import Found, near
 from triage.matching.result import Result, leaf
 from triage.matching.subject import fold
@@ -27,7 +28,7 @@ def log(wanted: Log, subject: Subject, context: Context) -> Result:
     )
     if state and before:
         state = _earlier(wanted, subject, found.start, context, captures)
-    score = sum(3.0 + min(len(part.line or part.line_re or ""), 200) / 400 for part in wanted.parts)
+    score = sum(worth.LINE + worth.length(len(part.line or part.line_re or "")) for part in wanted.parts)
     return leaf(state, phrase, score, counts=len(wanted.parts), captures=captures)
 
 

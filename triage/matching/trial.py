@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triage.library import worth
 from triage.library.conditions import Checked, Situation, check
 from triage.library.releases import contains, verdict
 from triage.matching.evaluate import evaluate
@@ -67,7 +68,7 @@ class Trial:
     @property
     def score(self) -> float:
         """How specific it is: what matched, by how telling it is; confirmed facts count more than unconfirmed ones."""
-        facts = sum({True: 1.0, None: 0.25, False: 0.0}[one.state] for one in self.checks)
+        facts = sum({True: worth.FACT, None: worth.UNKNOWN_FACT, False: 0.0}[one.state] for one in self.checks)
         total = self.result.score + facts + sum(one.score for one in self.absent)
         return round(total if self.result.state else total * _GUESS, 4)
 
