@@ -20,7 +20,12 @@ def describe(signature: Signature) -> str:
         if text:
             lines += [name, *_indented(text), ""]
     lines += ["Matches", *_tree(record.get("match", {}), 2)]
-    for name, key in (("Together with", "with"), ("Without", "without"), ("Only when", "when"), ("Explains", "explains")):
+    for name, key in (
+        ("Together with", "with"),
+        ("Without", "without"),
+        ("Only when", "when"),
+        ("Explains", "explains"),
+    ):
         if record.get(key):
             lines += ["", name, *_tree(record[key], 2)]
     if signature.releases:
@@ -33,7 +38,7 @@ def describe(signature: Signature) -> str:
         for number, fix in enumerate(signature.fixes, 1):
             lines += _fix(number, fix.kind, fix.title, fix.detail, fix.keys, fix.risk)
             if fix.kind == "edit":
-                lines.append(f"     $ triage patch {signature.id} --check")
+                lines.append(f"     $ triage patch {signature.id} --check --unit UNIT")
     if signature.references:
         lines += ["", "References", *(f"  {url}" for url in signature.references)]
     return visible("\n".join(lines)) + "\n"
@@ -42,7 +47,9 @@ def describe(signature: Signature) -> str:
 def _fix(number: int, kind: str, title: str | None, detail: str | None, keys: dict[str, Any], risk: Any) -> list[str]:
     risks = f" (risk: {', '.join(risk)})" if risk else ""
     head = f"{title or kind}{risks}"
-    lines = [f"  {number}. {first}" if index == 0 else f"     {first}" for index, first in enumerate(wrap(head, _WIDTH - 5))]
+    lines = [
+        f"  {number}. {first}" if index == 0 else f"     {first}" for index, first in enumerate(wrap(head, _WIDTH - 5))
+    ]
     if detail:
         lines += [f"     {line}" for line in wrap(" ".join(detail.split()), _WIDTH - 5)]
     lines += [f"     {key}: {_flat(keys[key])}" for key in _KEYS if key in keys]
