@@ -7,11 +7,10 @@ confirms it, rules it out, or stays unconfirmed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.matching.context import Context
-from triage.model import Diagnosis
+from triage.model import Diagnosis, NearMiss
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,17 +25,6 @@ if TYPE_CHECKING:
 MAX_DIAGNOSED = 4000
 MAX_SOUGHT = 100
 MAX_NEAR = 3
-
-
-@dataclass(slots=True)
-class NearMiss:
-    """A signature that does not fit: what of it held, and what would be needed for the one condition that did not."""
-
-    signature: str
-    title: str
-    held: list[str] = field(default_factory=list)
-    failed: str = ""
-    score: float = 0.0
 
 
 def diagnose(incident: Incident, library: Library, *, gaps: bool = True) -> None:

@@ -241,8 +241,24 @@ class Diagnosis:
 
 
 @dataclass(slots=True)
+class NearMiss:
+    """A signature that does not fit a failure: what of it held, and what would be needed for the condition that did
+    not.
+    """
+
+    signature: str
+    title: str
+    held: list[str] = field(default_factory=list)
+    failed: str = ""
+    score: float = 0.0
+
+
+@dataclass(slots=True)
 class Failure:
-    """Events of one kind and fingerprint, folded over ranks and repeats."""
+    """Events of one kind and fingerprint, folded over ranks and repeats.
+
+    `near` holds signatures that nearly fit, None where nobody asked for them (`--explain`).
+    """
 
     id: str
     kind: Kind
@@ -261,6 +277,7 @@ class Failure:
     text: str = ""
     evidence: list[Evidence] = field(default_factory=list)
     diagnoses: list[Diagnosis] = field(default_factory=list)
+    near: list[NearMiss] | None = None
     data: dict[str, str] = field(default_factory=dict)
     last: Position | None = None
     streams: set[str] = field(default_factory=set)

@@ -24,11 +24,17 @@ _KEPT_ATTEMPTS = 10
 
 @dataclass(slots=True)
 class Options:
-    """What changes a diagnosis: further signature packs, facts known from elsewhere, whether to use the fast skip."""
+    """What changes a diagnosis: further signature packs, facts known from elsewhere, whether to use the fast skip.
+
+    `library` is one that was loaded already, used instead of `packs` by who diagnoses many logs. With `explain` every
+    root failure is also told which signatures nearly fit it.
+    """
 
     packs: Sequence[Path] = ()
     facts: dict[str, object] = field(default_factory=dict)
     skip: bool = True
+    library: Library | None = None
+    explain: bool = False
 
 
 def diagnose(
@@ -39,9 +45,11 @@ def diagnose(
     Raises `TriageError` where the input cannot be read or the query names nothing.
     """
     options = options or Options()
-    from triage.library import load
+    library = options.library
+    if library is None:
+        from triage.library import load
 
-    library = load(options.packs)
+        library = load(options.packs)
     report = Report(Tool(__version__, len(library.signatures), library.digest))
     report.warnings = [f"signature left out: {problem}" for problem in library.problems]
     if journal is not None:
@@ -50,6 +58,8 @@ def diagnose(
         _text(report, name, library, options)
     report.incidents.sort(key=lambda incident: incident.ended or 0.0)
     _conclude(report)
+    if options.explain:
+        _explain(report, library)
     return report
 
 
@@ -136,6 +146,17 @@ def _conclude(report: Report) -> None:
         incident = report.incidents[number - 1]
         root = next((failure.id for failure in incident.failures if failure.role == "root"), None)
         report.verdicts.append(Verdict(number, root, summary(incident)))
+
+
+def _explain(report: Report, library: Library) -> None:
+    """Tell the root failures that the verdicts name which signatures nearly fit them."""
+    from triage.match import explain
+
+    for verdict in report.verdicts:
+        incident = report.incidents[verdict.incident - 1]
+        for failure in incident.failures:
+            if failure.role == "root":
+                failure.near = explain(failure, incident, library)
 
 
 def exit_status(report: Report) -> int:
