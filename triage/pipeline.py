@@ -136,7 +136,7 @@ def _run(
 
 def _conclude(report: Report) -> None:
     """One verdict for each service: its last incident."""
-    from triage.report.view import summary
+    from triage.report import summary
 
     last: dict[tuple[str, str | None], int] = {}
     for number, incident in enumerate(report.incidents, 1):
