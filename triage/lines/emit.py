@@ -48,7 +48,7 @@ class Emitter:
                     Line(
                         body.rstrip(), said.stream, place[0], self._source, place[1], place[2], time, zoned,
                         said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, said.record,
-                        said.severity,
+                        said.severity, where=said.where,
                     )
                 )  # fmt: skip
             else:
@@ -81,7 +81,7 @@ class Emitter:
             Line(
                 text.rstrip(), said.stream, place[0], self._source, place[1], place[2], when[0], when[1],
                 said.host, unit, said.invocation, said.pid, said.ident, said.rank, said.record, said.severity,
-                said.origin,
+                said.origin, where=said.where,
             )
         )  # fmt: skip
 

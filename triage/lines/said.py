@@ -19,6 +19,7 @@ class Said:
     `named` says that a transport has named the writer already, so that nothing further in can pose as systemd or the
     kernel. `record` says that a record begins here; such a prefix only fills in what nobody said before it.
     `partial` marks a piece of a line that the next piece goes on with. `journal` marks a prefix of the journal.
+    `where` is the source file and line that the head of a record names.
     """
 
     stream: str = ""
@@ -35,6 +36,7 @@ class Said:
     record: bool = False
     partial: bool = False
     journal: bool = False
+    where: str | None = None
 
 
 class Merger:
@@ -71,6 +73,7 @@ def _sum(outer: Said, inner: Said) -> Said:
         named=outer.named or inner.named,
         record=outer.record or inner.record,
         journal=outer.journal or inner.journal,
+        where=_either(inner.where, outer.where),
     )
 
 

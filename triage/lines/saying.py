@@ -60,6 +60,7 @@ class Sayings:
             record=row.level == RECORD,
             partial=groups.get("flag") == "P",
             journal=row.learn == "hosts",
+            where=groups.get("where") if row.level == RECORD else None,
         )
 
     def _speaker(self, ident: str | None, pid: str | None) -> tuple[str | None, Origin]:
