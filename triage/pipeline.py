@@ -68,7 +68,13 @@ def _journal(report: Report, query: JournalQuery, library: Library, options: Opt
     from triage.sources import open_journal
 
     source = open_journal(query)
-    lines = read_entries(source.entries(), source.name)
+    select = None
+    if options.skip:
+        from triage.needles import needles
+        from triage.scan import selector
+
+        select = selector(needles(library.line_patterns()))
+    lines = read_entries(source.entries(select), source.name)
     _run(report, lines, source.name, source.gaps, library, options)
     report.notes.append(f"read {source.name} through {source.reader}")
     report.notes.extend(getattr(source, "notes", []))

@@ -8,7 +8,9 @@ read, never what a failure is.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import deque
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from triage._engine import finder
@@ -110,6 +112,34 @@ def _as_written(needles: Iterable[bytes]) -> list[bytes]:
         found[escaped.replace(b"<", b"\\u003c").replace(b">", b"\\u003e").replace(b"&", b"\\u0026")] = None
     found.update(dict.fromkeys(_UNSCANNABLE))
     return [needle for needle in found if needle]
+
+
+def selector(
+    needles: Sequence[bytes], *, head: int = 8192, context: int = 48, block: int = 4096
+) -> Callable[[list[bytes]], list[int]]:
+    """Take literals; return what chooses, of blocks of journal messages in order, the indices that need reading.
+
+    The first `head` messages always do, then each message with a literal and `context` messages around it, and all of a
+    block that is shorter than `block`, for it is the last. Indices are rising. Context does not reach into the block
+    before.
+    """
+    find = finder(needles)
+    seen = 0
+
+    def select(messages: list[bytes]) -> list[int]:
+        nonlocal seen
+        before, seen = seen, seen + len(messages)
+        if before < head or len(messages) < block:
+            return list(range(len(messages)))
+        ends = list(accumulate(len(message) + 1 for message in messages))
+        wanted: list[int] = []
+        for hit in find(b"\n".join(messages)):
+            index = bisect_left(ends, hit)
+            low = max(index - context, wanted[-1] + 1 if wanted else 0)
+            wanted.extend(range(low, min(index + context + 1, len(messages))))
+        return wanted
+
+    return select
 
 
 class _Cutter:
