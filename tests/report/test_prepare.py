@@ -41,6 +41,8 @@ def test_hosts_and_cursors_stay_only_at_home(incidents):
     assert "gpu-node-07" not in shared
     assert "s=0d1a" not in shared
     assert "<host-1>" in shared
+    report.incidents[0].members[0].host = "gpu"
+    assert prepared(report, share=True).incidents[0].members[0].host.startswith("<host-")
 
 
 def test_summaries_are_made_again_from_what_was_masked(incidents):

@@ -147,6 +147,7 @@ def test_only_safe_names_enter_commands(incidents):
         ("a.log.gz", 7, None),
         ("-", 7, None),
         ("", 7, None),
+        ("stdin", 7, None),
     ],
 )
 def test_how_to_read_on(incidents, source, line, wanted):
@@ -219,3 +220,29 @@ def test_other_evidence_is_shown_from_both_ends(incidents):
         "18",
         "19",
     ]
+
+
+def test_commands_read_where_the_report_was_read(incidents):
+    """Of a journal in a directory the commands that are offered name the directory."""
+    incident = incidents.unknown()
+    incident.source = "journal /var/tmp/their journal"
+    found = sections(incidents.report(incident))
+    assert found["read on"] == "journalctl -D '/var/tmp/their journal' -u moe.service --since=@1783131047"
+    assert "triage journal moe.service -D '/var/tmp/their journal' --all-failures" in found["next"]
+    assert found["source"] == "journal /var/tmp/their journal"
+
+
+def test_where_it_ran_is_told_without_an_engine(incidents):
+    """A unit that never ran its program has a host all the same."""
+    incident = incidents.unknown()
+    incident.facts = {}
+    found = sections(incidents.report(incident))
+    assert found["where"] == "on gpu7"
+    assert "service" not in found
+
+
+def test_a_healthy_service_is_not_doubted_for_want_of_kernel_lines(incidents):
+    """What could not hide a failure of a service that served is not worth a line."""
+    fine = incidents.healthy()
+    fine.gaps = [Gap("no-kernel", "no kernel lines"), Gap("clock", "clocks differ")]
+    assert sections(incidents.report(fine)) == {}

@@ -41,7 +41,7 @@ def run(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
     rows = [
         ("run", ", ".join(filter(None, parts))),
         ("source", one_line(incident.source) if "/" in incident.source and not by_file else ""),
-        ("service", _engine(incident)),
+        ("service" if incident.facts.get("engine") else "where", _engine(incident)),
         ("reached", _reached(incident, local)),
     ]
     return [Section(label, [Item("prose", text)], "run") for label, text in rows if text]

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 _LINES, _GAPS, _FOLLOWERS, _EARLIER, _LINKS = 4, 4, 3, 2, 2
 _UNIT = re.compile(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
-_SIGNATURE = re.compile(r"[A-Za-z0-9][\w.-]{0,99}/[A-Za-z0-9][\w./-]{0,199}", re.ASCII)
 _LINK = re.compile(r"https://[\w.-]+(?:/[\w.~:/?#@!$&()*+,;=%-]*)?", re.ASCII)
 _PACKED = (".gz", ".xz", ".zst", ".bz2", ".journal", ".export")
 
@@ -63,11 +62,23 @@ def _shown(text: str) -> str:
 def _read_on(incident: Incident, at: Position) -> list[str]:
     unit = _unit(incident)
     if at.cursor is not None:
-        return ["journalctl", "-u", unit, f"--since=@{int(at.time)}"] if unit and at.time and 0 < at.time < 1e11 else []
+        if not unit or not at.time or not 0 < at.time < 1e11:
+            return []
+        return ["journalctl", *_directory(incident), "-u", unit, f"--since=@{int(at.time)}"]
     source = at.source or incident.source
-    if ("/" not in source and "." not in source) or source.startswith("-") or source.endswith(_PACKED):
+    if not _is_file(source) or source.startswith("-") or source.endswith(_PACKED):
         return []
     return ["less", f"+{at.line}" if at.line is not None else f"+{at.offset}P", source]
+
+
+def _directory(incident: Incident) -> list[str]:
+    """Return the options that make journalctl, and triage, read the directory that the incident was read from."""
+    kind, _, place = incident.source.partition(" ")
+    return ["-D", place] if kind == "journal" and place.startswith("/") and "," not in place else []
+
+
+def _is_file(source: str) -> bool:
+    return source != "stdin" and not source.startswith("journal") and ("/" in source or "." in source)
 
 
 def _unit(incident: Incident) -> str | None:
@@ -128,8 +139,11 @@ def _earlier(incident: Incident, earlier: int) -> list[Item]:
 
 
 def unsure(incident: Incident) -> list[Section]:
-    """Take an incident; return what could not be read and could change the verdict."""
-    gaps = incident.gaps
+    """Take an incident; return what could not be read and could change the verdict.
+
+    A service that served is not called ill for want of the kernel's lines or of a common clock.
+    """
+    gaps = [gap for gap in incident.gaps if incident.outcome != "healthy" or gap.kind not in ("no-kernel", "clock")]
     items = [Item("prose", one_line(gap.detail) or gap.kind, lines=2) for gap in gaps[:_GAPS]]
     if len(gaps) > _GAPS:
         items.append(Item("quiet", f"and {len(gaps) - _GAPS} more"))
@@ -139,10 +153,10 @@ def unsure(incident: Incident) -> list[Section]:
 def next_steps(incident: Incident, root: Failure | None) -> list[Section]:
     """Take an incident and its root failure; return where to read more, or what to do when nothing is known."""
     known = diagnoses(incident, root)
-    links = [link for found in known[:1] for link in found.references if _LINK.fullmatch(link)]
-    more = [Item("command", command(["triage", "explain", known[0].signature]))] if known else []
-    if known and _SIGNATURE.fullmatch(known[0].signature):
-        return [Section("more", [*more, *(Item("link", link) for link in links[:_LINKS])], "more")]
+    if known:
+        links = [Item("link", link) for link in known[0].references if _LINK.fullmatch(link)]
+        more = Item("command", command(["triage", "explain", known[0].signature]))
+        return [Section("more", [more, *links[:_LINKS]], "more")]
     if root is not None or incident.outcome == "failed":
         text = "No signature matches this failure. To see all that failed, and what is known:"
         commands = [_again(incident), ["triage", "signatures", "list"]]
@@ -153,10 +167,10 @@ def next_steps(incident: Incident, root: Failure | None) -> list[Section]:
 def _again(incident: Incident) -> list[str]:
     unit = _unit(incident)
     if unit:
-        return ["triage", "journal", unit, "--all-failures"]
-    if incident.source in ("", "-") or ("/" not in incident.source and "." not in incident.source):
+        return ["triage", "journal", unit, *_directory(incident), "--all-failures"]
+    if not _is_file(incident.source):
         return []
-    return ["triage", "logs", *(["--"] if incident.source.startswith("-") else []), incident.source, "--all-failures"]
+    return ["triage", "logs", "--all-failures", *(["--"] if incident.source.startswith("-") else []), incident.source]
 
 
 def every(incident: Incident, local: bool) -> list[Section]:
