@@ -1,0 +1,298 @@
+"""Deals the lines of several tracebacks that were printed at once out to the tracebacks they belong to.
+
+Ranks that fail together and write line by line into one pipe shred each other's tracebacks; only a head may carry the
+rank. A beam search looks for the cheapest reading (see `interleave_cost`): at every line each open traceback that can
+take it by its grammar is tried, and the best few readings are kept. Where the first readings disagree with themselves,
+the search is run again with the facts of the best one at hand. Time is linear in the number of lines.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from triage.events.interleave_cost import Edges, Prices, State, Token
+from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
+from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, WAITING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["CLOSE", "NOBODY", "Edges", "deal"]
+
+# A line that ends every message in progress (a new record, a death notice); it belongs to nobody.
+CLOSE = 100
+NOBODY = -1
+
+# So many readings are kept; of a long region fewer, and only one search is made.
+_BEAM = 128
+_NARROW = 32
+_LONG = 1200
+# Readings so much dearer than the best one are given up.
+_MARGIN = 3.0
+_OPEN = 64
+_DROP_STACK = 6.0
+_DROP_TEXT = 3.0
+_SECOND_HEAD = 3.0
+_UNFINISHED = 2.0
+_SWITCH = 0.4
+_SHREDDED = 0.2
+_STACKISH = frozenset({FRAME, SOURCE, CARET, REPEAT, EXCEPTION})
+
+Item = tuple[int, str, bool]
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A hypothesis: what it cost, the states of its tracebacks, who wrote last, the facts it used, how it came about.
+
+    `stories` are hashes of all that each traceback has told so far: what another one told too is a fact. `mark` is a
+    hash of the multiset of states and stories: readings with equal marks are interchangeable.
+    """
+
+    cost: float
+    states: tuple[int, ...]
+    stories: tuple[int, ...]
+    last: int
+    facts: frozenset[int]
+    path: _Path | None
+    mark: int
+
+
+_Path = tuple[int, "_Path | None"]
+# Cost, number of the reading it goes on from, owner of the line, the owner's state and story after it, facts used.
+_Candidate = tuple[float, int, int, int, int, tuple[int, ...]]
+
+
+def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges) -> list[int]:
+    """Deal lines out.
+
+    `items` are the lines in order, each as shape (or CLOSE), text, and for a head whether it is bare. `carried` are the
+    lines of tracebacks that were open before. Returns the owner of each line: the place of its traceback, those carried
+    first and then one for each new head in order of appearance, or NOBODY.
+    """
+    prices = Prices(known)
+    tokens = [prices.token(*item) for item in items]
+    start = _start(prices, carried)
+    search = _Search(prices, _switch_cost(tokens), _BEAM if len(tokens) <= _LONG else _NARROW)
+    owners = _owners(search.run(tokens, start))
+    if len(tokens) > _LONG:
+        return owners
+    # Once more with the facts that the first reading found true of two tracebacks or more; then with all of its facts.
+    best = search.price(tokens, start, owners)
+    for needed in (2, 2, 1):
+        seed = start.facts.union(fact for fact, count in best[1].items() if count >= needed)
+        others = _owners(search.run(tokens, replace(start, facts=seed)))
+        if others == owners:
+            continue
+        found = search.price(tokens, start, others)
+        if found[0] < best[0]:
+            best, owners = found, others
+    return owners
+
+
+def _start(prices: Prices, carried: Sequence[Sequence[Item]]) -> _Reading:
+    facts: set[int] = set()
+    states: list[int] = []
+    stories: list[int] = []
+    for lines in carried:
+        at, story = prices.state(State(AT_HEAD)), 0
+        for item in lines:
+            token = prices.token(*item)
+            step = prices.step(at, token)
+            if token.kind == HEAD:
+                at = prices.state(State(AT_HEAD))
+            elif step is not None:
+                at = step.state
+                facts.update(step.facts)
+                if step.telling:
+                    story = hash((story, token.id))
+                    facts.add(story)
+        states.append(at)
+        stories.append(story)
+    mark = sum(map(_mark, states, stories))
+    return _Reading(0.0, tuple(states), tuple(stories), len(states) - 1, frozenset(facts), None, mark)
+
+
+def _mark(state: int, story: int) -> int:
+    return hash((state, story, 0x9E3779B9))
+
+
+def _switch_cost(tokens: Sequence[Token]) -> float:
+    """Price a change of writer by how long the writers seem to go on: seldom a frame is torn from its source line."""
+    frames = torn = 0
+    for one, following in itertools.pairwise(tokens):
+        if one.kind == FRAME:
+            frames += 1
+            torn += following.kind != SOURCE
+    return _SHREDDED if frames and torn > frames / 2 else _SWITCH
+
+
+class _Search:
+    """The beam search over one region."""
+
+    def __init__(self, prices: Prices, switch: float, width: int) -> None:
+        self._prices = prices
+        self._width = width
+        self._switch = switch
+        self._worst = 0.0
+
+    def run(self, tokens: Sequence[Token], start: _Reading) -> _Reading:
+        """Read the tokens from `start` on; return the cheapest reading."""
+        readings = [start]
+        for token in tokens:
+            if token.kind == CLOSE:
+                readings = [self._closed(reading) for reading in readings]
+                continue
+            candidates: list[_Candidate] = []
+            self._worst = readings[0].cost + _MARGIN + _DROP_STACK
+            for number, reading in enumerate(readings):
+                if reading.cost > self._worst:
+                    break
+                if token.kind == HEAD:
+                    self._try_head(candidates, number, reading, token)
+                else:
+                    self._try(candidates, number, reading, token)
+            candidates.sort(key=_cost)
+            readings = _pruned(readings, candidates, self._width)
+        return min(readings, key=self._total)
+
+    def price(self, tokens: Sequence[Token], start: _Reading, owners: Sequence[int]) -> tuple[float, Counter[int]]:
+        """Price a given reading from `start` on; return its cost and how often it used each fact."""
+        states, stories = list(start.states), list(start.stories)
+        used, counts = set(start.facts), Counter[int]()
+        cost, last = 0.0, start.last
+        done, fresh = self._prices.state(State(DONE)), self._prices.state(State(AT_HEAD))
+        for token, owner in zip(tokens, owners, strict=True):
+            if token.kind == CLOSE:
+                states = [done if self._prices.states[at].at == AT_MESSAGE else at for at in states]
+                continue
+            if owner == NOBODY:
+                cost += _DROP_STACK if token.kind in _STACKISH else 0.0
+                continue
+            if token.kind == HEAD:
+                if owner == len(states):
+                    states.append(fresh)
+                    stories.append(0)
+                else:
+                    states[owner] = fresh
+                    stories[owner] = hash((stories[owner], token.kind))
+                last = owner
+                continue
+            step = self._prices.step(states[owner], token)
+            if step is None:
+                continue
+            cost += step.base + (0.0 if owner == last else self._switch)
+            cost += sum(t.used if t.fact in used else t.instead if t.other in used else t.new for t in step.terms)
+            facts = step.facts
+            if step.telling:
+                stories[owner] = hash((stories[owner], token.id))
+                cost += 0.0 if stories[owner] in used else step.telling
+                facts = (*facts, stories[owner])
+            counts.update(facts)
+            used.update(facts)
+            last, states[owner] = owner, step.state
+        return cost + self._unfinished(states), counts
+
+    def _unfinished(self, states: Sequence[int]) -> float:
+        return _UNFINISHED * sum(self._prices.states[number].at in WAITING for number in states)
+
+    def _total(self, reading: _Reading) -> float:
+        return reading.cost + self._unfinished(reading.states)
+
+    def _closed(self, reading: _Reading) -> _Reading:
+        done, all_states = self._prices.state(State(DONE)), self._prices.states
+        states = tuple(done if all_states[number].at == AT_MESSAGE else number for number in reading.states)
+        path = (NOBODY, reading.path)
+        mark = sum(map(_mark, states, reading.stories))
+        return _Reading(reading.cost, states, reading.stories, reading.last, reading.facts, path, mark)
+
+    def _try_head(self, out: list[_Candidate], number: int, reading: _Reading, token: Token) -> None:
+        chained = False
+        if token.bare:
+            for owner, at in enumerate(reading.states):
+                if self._prices.states[at].at == AT_CHAIN:
+                    cost = reading.cost + (0.0 if owner == reading.last else self._switch)
+                    story = hash((reading.stories[owner], token.kind))
+                    out.append((cost, number, owner, self._prices.state(State(AT_HEAD)), story, ()))
+                    chained = True
+        cost = reading.cost + (_SECOND_HEAD if chained else 0.0)
+        out.append((cost, number, len(reading.states), self._prices.state(State(AT_HEAD)), 0, ()))
+
+    def _try(self, out: list[_Candidate], number: int, reading: _Reading, token: Token) -> None:
+        steps, used, last, so_far = token.steps, reading.facts, reading.last, reading.cost
+        worst = self._worst
+        text, stories = token.id, reading.stories
+        tried: set[tuple[int, int]] = set()
+        for owner, at in enumerate(reading.states):
+            step = steps[at] if at in steps else self._prices.step(at, token)
+            if step is None:
+                continue
+            story = stories[owner]
+            equal = (at, story)
+            if equal in tried and owner != last:
+                continue
+            tried.add(equal)
+            cost = so_far + step.base
+            for fact, price, other, instead, new in step.terms:
+                cost += price if fact in used else instead if other in used else new
+            if owner != last:
+                cost += self._switch
+            facts = step.facts
+            if step.telling:
+                story = hash((story, text))
+                if story not in used:
+                    cost += step.telling
+                    facts = (*facts, story)
+            if cost > worst:
+                continue
+            worst = min(worst, cost + _MARGIN)
+            out.append((cost, number, owner, step.state, story, facts))
+        self._worst = worst
+        if not tried:
+            cost = so_far + (_DROP_STACK if token.kind in _STACKISH else 0.0)
+            out.append((cost, number, NOBODY, NOBODY, 0, ()))
+        elif token.kind == TEXT:
+            out.append((so_far + _DROP_TEXT, number, NOBODY, NOBODY, 0, ()))
+
+
+def _cost(candidate: _Candidate) -> float:
+    return candidate[0]
+
+
+def _pruned(readings: list[_Reading], candidates: list[_Candidate], width: int) -> list[_Reading]:
+    """The best candidates as readings, of interchangeable ones the cheapest only."""
+    kept: list[_Reading] = []
+    seen: set[tuple[int, int, int]] = set()
+    for cost, number, owner, state, story, facts in candidates:
+        old = readings[number]
+        known, states, stories, mark, last = old.facts, old.states, old.stories, old.mark, old.last
+        fresh = [fact for fact in facts if fact not in known]
+        if owner != NOBODY:
+            last = owner
+            mark += _mark(state, story) - (_mark(states[owner], stories[owner]) if owner < len(states) else 0)
+        key = (mark, state, len(known) + len(fresh))
+        if key in seen:
+            continue
+        seen.add(key)
+        if owner != NOBODY:
+            states = (*states[:owner], state, *states[owner + 1 :])
+            stories = (*stories[:owner], story, *stories[owner + 1 :])
+        if fresh:
+            known = known.union(fresh)
+        kept.append(_Reading(cost, states, stories, last, known, (owner, old.path), mark))
+        if len(kept) >= width:
+            break
+    return kept
+
+
+def _owners(reading: _Reading) -> list[int]:
+    owners: list[int] = []
+    path = reading.path
+    while path is not None:
+        owners.append(path[0])
+        path = path[1]
+    owners.reverse()
+    return owners
