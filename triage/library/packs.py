@@ -30,14 +30,14 @@ SYSTEM = Path("/etc/triage")
 MAX_FILES = 10_000
 
 
-def load(packs: Sequence[Path] = (), *, packaged: bool = True) -> Library:
-    """Return all signatures: packaged ones (if wanted), /etc/triage, the user's own, then `packs` in order.
+def load(packs: Sequence[Path] = (), *, packaged: bool = True, standing: bool = True) -> Library:
+    """Return all signatures: packaged ones (if wanted), /etc/triage and the user's own (if wanted), `packs` in order.
 
     Files that are no sound signatures are left out and named in `Library.problems`. Raises `TriageError` for a pack
     that does not exist or holds no YAML.
     """
     places = [folder("signatures")] if packaged else []
-    places.extend(place for place in standing_packs() if place.is_dir())
+    places.extend(place for place in standing_packs() if standing and place.is_dir())
     places.extend(_signatures_of(pack) for pack in packs)
     entries: list[Entry] = []
     problems: list[Problem] = []
