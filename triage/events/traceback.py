@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
     from triage.model import Event, Line
 
-_STREAMS = 4096
+_STREAMS = 4_096
+# So many streams may have a traceback open.
+_OPEN = 512
 
 
 class TracebackAssembler:
@@ -34,22 +36,22 @@ class TracebackAssembler:
         number = line.number or self._fed
         self._fed += 1
         text = line.text
-        if TRACEBACK in text and "\\n" in text:
+        key = line.stream
+        stream = self._open.get(key)
+        if TRACEBACK in text and "\\n" in text and not (stream is not None and stream.expects(text)):
             literal = expand(text)
             if literal is not None:
                 event = literal_event(line, number, literal[0].strip(), [(one, shape(one)) for one in literal[1]])
                 if event is not None:
                     self._done.append(event)
                     return "stack"
-        key = line.stream
-        stream = self._open.get(key)
         if stream is None:
             if not (TRACEBACK in text or text[:8] == '  File "') or shape(text) not in (HEAD, FRAME):
                 self._remember(key, line)
                 return None
             stream = self._open[key] = StreamTracebacks(self._ends, self._known)
             stream.before = self._before.pop(key, None)
-            if len(self._open) > _STREAMS:
+            if len(self._open) > _OPEN:
                 self._shut(next(iter(self._open)))
         answer = stream.feed(line, number)
         if stream.done:

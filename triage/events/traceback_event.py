@@ -27,7 +27,7 @@ def event_of(stack: Stack) -> Event | None:
 
 
 def literal_event(line: Line, number: int, intro: str, texts: list[tuple[str, int]]) -> Event | None:
-    r"""Take a line that holds a whole traceback with literal `\n`, and that one's lines and shapes; return its event."""
+    r"""Take a line that holds a whole traceback with literal `\n`, its lines and shapes; return its event."""
     printed = read(texts)
     if not printed:
         return None

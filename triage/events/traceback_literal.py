@@ -1,4 +1,4 @@
-r"""Tracebacks that stand in one line with their line ends written as `\n`: in JSON, in reprs, in `error=".."` fields."""
+r"""Tracebacks that stand in one line with their line ends written as `\n`: in JSON, reprs, `error=".."` fields."""
 
 from __future__ import annotations
 

@@ -95,6 +95,16 @@ class Region:
         return [stack for stack in stacks if stack not in kept], kept
 
     @property
+    def chained(self) -> bool:
+        """Whether a chain line waits for the head of its next traceback."""
+        return self._chained > 0
+
+    @property
+    def told(self) -> bool:
+        """Whether every traceback seems to have its exception line."""
+        return self._waiting <= 0
+
+    @property
     def stale(self) -> bool:
         """Whether it ended because nothing came any more."""
         return not self._closed and len(self._kept) < _LINES

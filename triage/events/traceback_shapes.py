@@ -1,7 +1,7 @@
 """The shapes that lines of a Python traceback have, each told from the line's text alone.
 
 The formats are those of CPython 3.8 to 3.14 (`traceback.py`, `Python/traceback.c`): heads, frames, source lines
-with four blanks, carets (`^^^`, `~~~^^^`), `[Previous line repeated N more times]`, chain lines, margins of exception groups.
+with four blanks, carets (`^^^`, `~~~^^^`), `[Previous line repeated N more times]`, chain lines, margins of groups.
 faulthandler's frames (`File "x", line N in f`, no comma) and py-spy's are no frames here.
 """
 
@@ -134,4 +134,4 @@ _ANNOUNCES = re.compile(r"(?i)exception|error|fail|crash|abort|unhandled|uncaugh
 
 def announces(text: str) -> bool:
     """Take the text of the line before a head; return whether it can be read as a title of the traceback."""
-    return len(text) < 300 and _ANNOUNCES.search(text) is not None and shape(text) == TEXT
+    return len(text) < 160 and text[:1] != "/" and _ANNOUNCES.search(text) is not None and shape(text) == TEXT

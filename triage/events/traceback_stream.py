@@ -14,6 +14,7 @@ from triage.events.traceback_shapes import (
     CHAIN,
     EXCEPTION,
     FRAME,
+    GROUP,
     GROUP_TRACEBACK,
     HEAD,
     SOURCE,
@@ -58,6 +59,7 @@ class StreamTracebacks:
         self.before: Line | None = None
         self._stack: Stack | None = None
         self._late: Stack | None = None
+        self._group: Stack | None = None
         self._region: Region | None = None
         self._idle = 0
         self._printing = False
@@ -66,6 +68,11 @@ class StreamTracebacks:
     def quiet(self) -> bool:
         """Whether nothing is open."""
         return self._stack is None and self._region is None and self._late is None and not self._printing
+
+    def expects(self, text: str) -> bool:
+        """Whether the text is the exception line that an open traceback waits for."""
+        waits = self._region is not None or (self._stack is not None and self._stack.waiting)
+        return waits and shape(text) == EXCEPTION
 
     def feed(self, line: Line, number: int) -> Answer:
         """Take the stream's next line and its number; return what it is to the tracebacks, None if nothing."""
@@ -203,21 +210,42 @@ class StreamTracebacks:
     def _in_region(self, line: Line, kind: int, number: int) -> Answer:
         region = self._region
         assert region is not None
-        answer: Answer = "stack"
         if kind == HEAD:
             intro = intro_of(line.text)
-            region.head(line, number, intro, not intro and not line.record)
+            bare = not intro and not line.record
+            if GROUP_TRACEBACK in line.text:
+                self._close_group()
+                self._group = Stack(line, number, intro)
+                return "stack"
+            if region.told and not (bare and region.chained):
+                # All are told: this one begins after them, not between them.
+                self._solve(region, last=False)
+                return self._deal(line, kind, number)
+            region.head(line, number, intro, bare)
+            answer: Answer = "stack"
+        elif self._group is not None and kind == GROUP and not line.record:
+            self._group.take(line, kind, AT_GROUP)
+            return "stack"
         else:
-            answer = region.feed(line, kind, number, line.record or self._ends(line))
+            answer = region.feed(line, kind, number, closes=line.record or self._ends(line))
         if region.ready(IDLE_LIMIT):
-            finished, left = region.solve(region.stale)
-            self.done += finished
-            self._region = None
-            if len(left) == 1:
-                self._stack, self._idle = left[0], 0
-            elif left:
-                self._region = Region(left, self._known)
+            self._solve(region, last=region.stale)
         return answer
+
+    def _solve(self, region: Region, *, last: bool) -> None:
+        finished, left = region.solve(last)
+        self.done += finished
+        self._close_group()
+        self._region, self._idle = None, 0
+        if len(left) == 1:
+            self._stack = left[0]
+        elif left:
+            self._region = Region(left, self._known)
+
+    def _close_group(self) -> None:
+        if self._group is not None:
+            self.done.append(self._group)
+            self._group = None
 
     def _finish(self, stack: Stack) -> None:
         if stack is self._stack:
@@ -240,8 +268,7 @@ class StreamTracebacks:
         if self._stack is not None:
             self._finish(self._stack)
         if self._region is not None:
-            self.done += self._region.solve(last=True)[0]
-            self._region = None
+            self._solve(self._region, last=True)
 
 
 def _paused(last: Line | None, line: Line) -> bool:
