@@ -59,7 +59,9 @@ def test_a_pipe_gives_the_same(expected):
     import lzma
 
     text = lzma.decompress((JOURNALS / "pp8.short.xz").read_bytes())
-    done = subprocess.run([sys.executable, "-m", "triage", "--format", "json"], input=text, capture_output=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-m", "triage", "--format", "json"], input=text, capture_output=True, timeout=60
+    )
     assert done.returncode == 1, done.stderr
     report = json.loads(done.stdout)
     root = next(f for f in report["incidents"][-1]["failures"] if f["role"] == "root")

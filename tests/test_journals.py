@@ -34,6 +34,6 @@ def test_a_unit_of_the_export_is_diagnosed(row):
     else:
         assert root.exception is None
     said = f"{root.exception.message if root.exception else ''}\n{root.text}"
-    assert re.search(expect["message"], said, re.S)
+    assert re.search(expect["message"], said, re.DOTALL)
     if expect["rank"]:
         assert root.first.rank == expect["rank"]

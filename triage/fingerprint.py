@@ -1,15 +1,21 @@
-"""What makes two failures the same: a hash that rank, pid, line numbers, paths, addresses, times and sizes never change."""
+"""What makes two failures the same: a hash that rank, pid, lines, paths, addresses, times and sizes never change."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from triage.model import ExceptionInfo, Frame
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from triage.model import ExceptionInfo, Frame
 
 VERSION = "v1"
 _TEXT = 2000
+_RANKS = r"\b(?:ATTN_CP|MOE_DP|[TPDE]P|rank|Rank|local_rank|device|GPU|cuda:)[ =:]?\d+(?:[ _][TPDE]P\d+)*\b"
+_UNITS = r"(?: ?(?:[KMGT]i?B|kB|bytes|ms|us|seconds|s|%))?"
+_NUMBERS = rf"(?<![A-Za-z_])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?{_UNITS}(?![A-Za-z_])"
 # Longest first: what one row masks, the next does not see.
 _MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<id>"),
@@ -18,9 +24,9 @@ _MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b"), "<address>"),
     (re.compile(r"\b(?:0x)?(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}\b|\b0x[0-9a-fA-F]+\b"), "<hex>"),
     (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
-    (re.compile(r"\b(?:ATTN_CP|MOE_DP|TP|PP|DP|EP|rank|Rank|local_rank|device|GPU|cuda:)[ =:]?\d+(?:[ _](?:TP|PP|DP|EP)\d+)*\b"), "<rank>"),
-    (re.compile(r"\bpid[ =:]?\d+\b", re.I), "<pid>"),
-    (re.compile(r"(?<![A-Za-z_])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?(?: ?(?:[KMGT]i?B|[kKMGT]B|bytes|ms|us|seconds|s|%))?(?![A-Za-z_])"), "<n>"),
+    (re.compile(_RANKS), "<rank>"),
+    (re.compile(r"\bpid[ =:]?\d+\b", re.IGNORECASE), "<pid>"),
+    (re.compile(_NUMBERS), "<n>"),
 )  # fmt: skip
 _PACKAGE = re.compile(r".*(?:/(?:site|dist)-packages/|/python/(?=\w+/)|/lib/python\d[\w.]*/)")
 
@@ -33,9 +39,7 @@ def mask_volatile(text: str) -> str:
     return re.sub(r"(<\w+>)(?:[ ,;:]*\1)+", r"\1", text)
 
 
-def fingerprint(
-    kind: str, rule: str, exception: ExceptionInfo | None, frames: Sequence[Frame], text: str
-) -> str:
+def fingerprint(kind: str, rule: str, exception: ExceptionInfo | None, frames: Sequence[Frame], text: str) -> str:
     """Take what a failure is; return its fingerprint, `v1:` and 16 hexadecimal digits.
 
     Of an exception its type, the place that raised it and its masked message count; of a native crash the signal's

@@ -35,7 +35,7 @@ GapKind = Literal[
 
 
 class TriageError(Exception):
-    """Something the user can mend: bad usage or unreadable input. Its text is the one clear line that the CLI prints."""
+    """Something the user can mend: bad usage or unreadable input. Its text is the one line that the CLI prints."""
 
 
 @dataclass(slots=True)

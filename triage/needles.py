@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
-from triage.patterns import LinePattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from triage.patterns import LinePattern
 
 
 def needles(patterns: Iterable[LinePattern]) -> list[bytes]:

@@ -1,19 +1,20 @@
 """From sources to a report: the one place where the rooms meet.
 
-Library use: `report = diagnose(logs=["server.log"])`, then `report.verdicts`, or `triage.report.render(report, "json")`.
+Library use: `report = diagnose(logs=["server.log"])`, then `report.verdicts` or `triage.report.render`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage import __version__
 from triage.model import Gap, Incident, Line, Report, Tool, Verdict
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
     from triage.library import Library
     from triage.sources.query import JournalQuery
 
@@ -37,9 +38,7 @@ class Options:
     explain: bool = False
 
 
-def diagnose(
-    logs: Sequence[str] = (), journal: JournalQuery | None = None, options: Options | None = None
-) -> Report:
+def diagnose(logs: Sequence[str] = (), journal: JournalQuery | None = None, options: Options | None = None) -> Report:
     """Take log files (`-` is standard input) or a journal query; return the report.
 
     Raises `TriageError` where the input cannot be read or the query names nothing.
@@ -68,7 +67,7 @@ def _journal(report: Report, query: JournalQuery, library: Library, options: Opt
     from triage.sources import open_journal
 
     source = open_journal(query)
-    select = None
+    select: Callable[[Sequence[bytes]], Sequence[int]] | None = None
     if options.skip:
         from triage.needles import needles
         from triage.scan import selector
@@ -116,13 +115,11 @@ def _chain(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
     yield from rest
 
 
-def _run(
-    report: Report, lines: Iterable[Line], name: str, gaps: list[Gap], library: Library, options: Options
-) -> None:
-    """Take one source's lines; add an incident for each attempt of each service to the report, the last one diagnosed."""
-    from triage.incident import build, split
+def _run(report: Report, lines: Iterable[Line], name: str, gaps: list[Gap], library: Library, options: Options) -> None:
+    """Take one source's lines; add an incident for each attempt of each service to the report."""
     from triage.causes import assign
     from triage.events import extract
+    from triage.incident import build, split
     from triage.incident.history import drop_unfinished, tell
     from triage.match import diagnose as match
 
@@ -166,7 +163,7 @@ def _explain(report: Report, library: Library) -> None:
 
 
 def exit_status(report: Report) -> int:
-    """Take a report; return the worst of its services: 0 nothing wrong, 1 failed or degraded and diagnosed, 3 unknown."""
+    """Take a report; return its worst service's: 0 nothing wrong, 1 failed or degraded, diagnosed, 3 unknown."""
     worst = 0
     for verdict in report.verdicts:
         incident = report.incidents[verdict.incident - 1]

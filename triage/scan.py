@@ -116,7 +116,7 @@ def _as_written(needles: Iterable[bytes]) -> list[bytes]:
 
 def selector(
     needles: Sequence[bytes], *, head: int = 8192, context: int = 48, block: int = 4096
-) -> Callable[[list[bytes]], list[int]]:
+) -> Callable[[Sequence[bytes]], list[int]]:
     """Take literals; return what chooses, of blocks of journal messages in order, the indices that need reading.
 
     The first `head` messages always do, then each message with a literal and `context` messages around it, and all of a
@@ -126,7 +126,7 @@ def selector(
     find = finder(needles)
     seen = 0
 
-    def select(messages: list[bytes]) -> list[int]:
+    def select(messages: Sequence[bytes]) -> list[int]:
         nonlocal seen
         before, seen = seen, seen + len(messages)
         if before < head or len(messages) < block:

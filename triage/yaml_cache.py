@@ -13,8 +13,8 @@ from triage import __version__
 
 def cache_folder() -> Path:
     """Return the folder for triage's own caches, by the XDG base directory rules; it may not exist yet."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return Path(base if base and os.path.isabs(base) else os.path.expanduser("~/.cache")) / "sglang-triage"
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "sglang-triage"
 
 
 def load(path: Path) -> Any:
@@ -32,7 +32,7 @@ def load(path: Path) -> Any:
     if value is None:
         import yaml
 
-        value = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        value = yaml.load(raw, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))  # noqa: S506  safe, in C where it is
         keep(place, value)
     return value
 
@@ -55,7 +55,7 @@ def keep(path: Path, value: Any) -> None:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(value, file, ensure_ascii=False)
-        os.replace(part, path)
+        part.replace(path)
     except (OSError, TypeError, ValueError):
         return
 

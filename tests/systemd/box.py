@@ -13,8 +13,11 @@ import signal
 import subprocess
 import time
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MASKED = (
     "getty.target", "console-getty.service", "systemd-logind.service", "systemd-timesyncd.service",
@@ -41,7 +44,9 @@ class Box:
     def up(self) -> None:
         """Boot; raise `RuntimeError` with the console's end if systemd does not come up."""
         if os.geteuid() != 0 or not shutil.which("systemd-nspawn"):
-            raise RuntimeError("a real systemd needs root and systemd-nspawn (Debian: apt-get install systemd-container)")
+            raise RuntimeError(
+                "a real systemd needs root and systemd-nspawn (Debian: apt-get install systemd-container)"
+            )
         self._skeleton()
         cgroups = [Path("/sys/fs/cgroup") / kind / self.name for kind in self._kinds()]
         for folder in cgroups:
@@ -67,7 +72,9 @@ class Box:
                 if state in ("running", "degraded"):
                     return
             time.sleep(0.1)
-        raise RuntimeError(f"systemd did not boot in the container:\n{self._console.read_text(errors='replace')[-2000:]}")
+        raise RuntimeError(
+            f"systemd did not boot in the container:\n{self._console.read_text(errors='replace')[-2000:]}"
+        )
 
     def run(self, *command: str, check: bool = True) -> subprocess.CompletedProcess[str]:
         """Run a command inside."""

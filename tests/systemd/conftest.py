@@ -27,7 +27,18 @@ def journal(box):
     """Run `triage journal UNIT -D` on the box's journal; return (exit status, report)."""
 
     def run(unit, *options):
-        command = [sys.executable, "-m", "triage", "journal", unit, "-D", str(box.journal), "--format", "json", *options]
+        command = [
+            sys.executable,
+            "-m",
+            "triage",
+            "journal",
+            unit,
+            "-D",
+            str(box.journal),
+            "--format",
+            "json",
+            *options,
+        ]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.returncode in (0, 1, 3), done.stderr
         return done.returncode, json.loads(done.stdout)

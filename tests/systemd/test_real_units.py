@@ -54,7 +54,7 @@ def test_eight_stages_that_fail_at_once_are_one_failure(box, journal):
     shutil.copy(PP8, box.root / "opt/pp8.py")
     box.unit("t-pp8.service", "[Service]\nExecStart=/usr/bin/python3 /opt/pp8.py\n")
     box.start("t-pp8.service")
-    status, report = journal("t-pp8")
+    _status, report = journal("t-pp8")
     root = root_of(report)
     assert root["exception"]["type"] == "IndexError"
     assert root["exception"]["frames"][-1]["function"] == "value_buffer"

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from triage.model import Failure, Incident
+if TYPE_CHECKING:
+    from triage.model import Failure, Incident
 
 # Which exceptions take which native lines as their own: rule of the native failure -> what the exception says.
 _TAKES = {
-    "native/device-assert": re.compile(r"CUDA error|CUBLAS|CUDNN|device-side assert|HIP error|c10::Error|NCCL", re.I),
+    "native/device-assert": re.compile(
+        r"CUDA error|CUBLAS|CUDNN|device-side assert|HIP error|c10::Error|NCCL", re.IGNORECASE
+    ),
     "native/nccl-warn": re.compile(r"NCCL|DistBackendError"),
-    "native/compiler": re.compile(r"CalledProcessError|ninja|nvcc|ptxas|gcc|Inductor|PTXAS|compil|build", re.I),
+    "native/compiler": re.compile(
+        r"CalledProcessError|ninja|nvcc|ptxas|gcc|Inductor|PTXAS|compil|build", re.IGNORECASE
+    ),
     "native/c10": re.compile(r"CUDA error|NCCL|c10|DistBackendError"),
     "native/glog": re.compile(r"[Mm]ooncake|transfer|[Rr]egister|RDMA|KVTransfer|[Ee]ngine initialization"),
 }

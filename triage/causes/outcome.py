@@ -1,12 +1,16 @@
-"""Whether the service failed, serves with losses, is healthy or still starting: from its failures and what it served."""
+"""Whether the service failed, serves with losses, is healthy or is starting: from its failures and what it served."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from triage.incident.attempts import Attempt
-from triage.model import Event, Failure, Incident, Outcome
+if TYPE_CHECKING:
+    from triage.incident.attempts import Attempt
+    from triage.model import Event, Failure, Incident, Outcome
 
+# Failures at least this weak follow from others; they do not say that something was broken before an end.
+_WEAK = 2.0
 _DEATH_OF_UNIT = ("systemd/failed", "systemd/main-exited", "systemd/failed-to-start", "systemd/start-limit")
 
 
@@ -24,6 +28,7 @@ class Course:
     unit_death: int = -1
     graceful: int = -1
     first_fatal: int = -1
+    progress: int = -1
 
 
 def course(attempt: Attempt, incident: Incident) -> Course:
@@ -48,6 +53,8 @@ def course(attempt: Attempt, incident: Incident) -> Course:
             found.started = number
         elif event.rule == "graceful-stop" and found.graceful < 0:
             found.graceful = number
+        if event.rule.startswith("phase/"):
+            found.progress = number
         if event.rule in _DEATH_OF_UNIT and found.unit_death < 0:
             found.unit_death = number
         if event.fatal and found.first_fatal < 0 and not _expected_after_stop(event):
@@ -75,28 +82,56 @@ def decide(incident: Incident, found: Course) -> None:
         incident.outcome = "healthy"
         return
     candidates = [f for f in failures if f.data.get("role") != "teardown"]
+    _end_in_order(candidates, found)
+    candidates = [f for f in candidates if f.role != "teardown"]
     fatal = [f for f in candidates if f.fatal and not _survived(f, found)]
     if fatal:
         incident.outcome = "failed"
         return
     lost = _requests_lost(candidates, found)
-    if not candidates and not lost:
+    hard = [f for f in candidates if not _overcome_in_start(f, found)]
+    if not hard and not lost:
         incident.outcome = _quiet(incident, found)
         return
     up = found.ready >= 0 or found.answered >= 0
     if not up and found.graceful < 0:
-        incident.outcome = "failed" if candidates else "starting"
+        incident.outcome = "failed" if hard else "starting"
         return
-    after = [f for f in candidates if _last(f) > max(found.served, found.answered, found.ready) and not _request(f)]
+    after = [f for f in hard if _last(f) > max(found.served, found.answered, found.ready) and not _request(f)]
     if after and not _mere_request_trouble(after) and found.graceful < 0:
         incident.outcome = "failed"
         return
     incident.outcome = "degraded" if lost else "healthy"
 
 
+def _end_in_order(failures: list[Failure], found: Course) -> None:
+    """A server that was told to end, nothing broken before, nothing served after: what its end prints is teardown.
+
+    Only how processes end counts as such; what the kernel, Kubernetes or a GPU say does not.
+    """
+    if found.graceful <= max(found.served, found.ready) or found.graceful < 0:
+        return
+    if any(f.order < found.graceful and (f.fatal or not _request(f)) and (f.level or 0.0) < _WEAK for f in failures):
+        return
+    for failure in failures:
+        ends = failure.kind == "exit" or failure.exception is not None
+        if failure.order > found.graceful and ends:
+            failure.role = "teardown"
+
+
+def _overcome_in_start(failure: Failure, found: Course) -> bool:
+    """A line called an error after which the start went on, or one that is no failure while the server goes on."""
+    if failure.fatal or failure.kind != "message":
+        return False
+    if "soft" in failure.data:
+        return True
+    guessed = failure.rule in ("message/error", "message/exception")
+    return guessed and found.progress > _last(failure)
+
+
 def _survived(failure: Failure, found: Course) -> bool:
     """A death of one process that the service outlived: it came up, or served, only afterwards."""
-    if failure.kind == "unit" or failure.kind == "kernel":
+    if failure.kind in {"unit", "kernel"}:
         return False
     return failure.level is not None and failure.level >= 0.5 and found.ready > _last(failure) >= 0
 

@@ -6,8 +6,12 @@ was being handled, the last is the name, unless a signature knows an earlier one
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from triage.events.chain import promote
-from triage.model import Incident
+
+if TYPE_CHECKING:
+    from triage.model import Incident
 
 
 def promote_links(incident: Incident) -> None:

@@ -7,14 +7,18 @@ role or of what it explains comes before the general rules.
 
 from __future__ import annotations
 
-from triage.incident.attempts import Attempt
-from triage.data import knowledge
-from triage.model import Because, Failure, Incident
+from typing import TYPE_CHECKING
+
 from triage.causes.native_evidence import attach
 from triage.causes.outcome import Course, course, decide
 from triage.causes.promote import promote_links
 from triage.causes.suspects import suspect
 from triage.causes.words import last_words, tell
+from triage.data import knowledge
+from triage.model import Because, Failure, Incident
+
+if TYPE_CHECKING:
+    from triage.incident.attempts import Attempt
 
 # A signature's role, as a level at least.
 _ROLE_LEVELS = {"consequence": 2.0, "teardown": 3.0}

@@ -6,11 +6,15 @@ silent, or stayed in an earlier phase, while the others reported that they waite
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from triage.data import knowledge
 from triage.events.native_pyspy import odd_one_out
 from triage.fingerprint import fingerprint
-from triage.incident import Attempt
 from triage.model import Evidence, Failure, Incident, Position, Process
+
+if TYPE_CHECKING:
+    from triage.incident import Attempt
 
 # A rank is silent when its last line is this many seconds older than the next rank's last line before the failure.
 _SILENT = 20.0

@@ -7,10 +7,13 @@ a general fallback: whatever signature or row of knowledge fits comes first.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from triage.incident.attempts import Attempt
 from triage.fingerprint import fingerprint
 from triage.model import Failure, Incident
+
+if TYPE_CHECKING:
+    from triage.incident.attempts import Attempt
 
 _LEVEL = 0.95
 # An unexplained exit with one of these codes has its reason elsewhere: a signal leaves no words.
@@ -20,7 +23,7 @@ _WORDY = re.compile(r"(?!\[[\d :-]+\]|INFO\b)(?=.*[A-Za-z]{3}).*[A-Za-z]{3}")
 
 
 def tell(incident: Incident, root: Failure) -> None:
-    """Take an incident and its root; where the root is a mere exit, add to its text what was called an error before it."""
+    """Take an incident and its root; where the root is a mere exit, add what was called an error before it."""
     if root.kind not in ("unit", "exit"):
         return
     said = [f for f in incident.failures if f.rule == "message/error" and f.order < root.order][-2:]
@@ -30,7 +33,7 @@ def tell(incident: Incident, root: Failure) -> None:
 
 
 def last_words(incident: Incident, attempt: Attempt) -> None:
-    """Take an incident that failed; where its strongest failure only announces a death, add the last words before it."""
+    """Take an incident that failed; where its strongest failure only announces a death, add the last words."""
     failures = [f for f in incident.failures if f.level is not None and f.data.get("role") != "teardown"]
     if not failures:
         return

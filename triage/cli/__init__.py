@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from triage import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 # name -> (module, what it does); the order is that of the help.
 COMMANDS = {

@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triage.model import Report, TriageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1,13 +1,16 @@
-"""`triage journal UNIT...`: the last run of a systemd unit, from the journal. Flags are journalctl's and systemctl's own."""
+"""`triage journal UNIT...`: the last run of a systemd unit, from the journal. Flags are journalctl's own."""
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triage.cli.common import add_output_options, deliver
 from triage.model import TriageError
 from triage.pipeline import Options, diagnose
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -24,10 +27,16 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where.add_argument("-M", "--machine", metavar="NAME", help="the journal of a local container")
     where.add_argument("--namespace", metavar="NAME", help="the journal namespace (LogNamespace= of the unit)")
     when = parser.add_argument_group("which part of it")
-    when.add_argument("-b", "--boot", nargs="?", const="0", metavar="ID", help="this boot only, or boot ID (-1: the one before)")
-    when.add_argument("-S", "--since", metavar="TIME", help="from TIME on, as journalctl takes it: 09:30, yesterday, -2h")
+    when.add_argument(
+        "-b", "--boot", nargs="?", const="0", metavar="ID", help="this boot only, or boot ID (-1: the one before)"
+    )
+    when.add_argument(
+        "-S", "--since", metavar="TIME", help="from TIME on, as journalctl takes it: 09:30, yesterday, -2h"
+    )
     when.add_argument("-U", "--until", metavar="TIME", help="up to TIME")
-    when.add_argument("--invocation", metavar="ID|N|all", help="this invocation: an id, -1 for the one before the last, or all")
+    when.add_argument(
+        "--invocation", metavar="ID|N|all", help="this invocation: an id, -1 for the one before the last, or all"
+    )
     when.add_argument("--no-kernel", action="store_true", help="leave out the kernel's lines of the same time")
     add_output_options(parser)
     parser.epilog = """\

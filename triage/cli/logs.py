@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from triage.cli.common import add_output_options, deliver
 from triage.model import TriageError
 from triage.pipeline import Options, diagnose
 
+if TYPE_CHECKING:
+    import argparse
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options to its parser."""
-    parser.add_argument("files", nargs="*", metavar="FILE", help="log files: plain, .gz, .xz or .zst; - is standard input")
-    parser.add_argument("--no-skip", action="store_true", help="read every line of large files, not only the regions that matter")
+    parser.add_argument(
+        "files", nargs="*", metavar="FILE", help="log files: plain, .gz, .xz or .zst; - is standard input"
+    )
+    parser.add_argument(
+        "--no-skip", action="store_true", help="read every line of large files, not only the regions that matter"
+    )
     add_output_options(parser)
     parser.epilog = """\
 examples:

@@ -12,7 +12,7 @@ import re
 _SGLANG = re.compile(r"server_args=(?:ServerArgs\(|\{)")
 _VLLM = re.compile(r"(?:non-default args: |\bargs: )(?:Namespace\(|\{)")
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]{},]""")
-_PAIR = re.compile(r"""\s*(['"]?)(\w+)\1\s*[=:]\s*(.*)""", re.S)
+_PAIR = re.compile(r"""\s*(['"]?)(\w+)\1\s*[=:]\s*(.*)""", re.DOTALL)
 _VLLM_NAMES = {
     "tensor_parallel_size": "tp_size",
     "pipeline_parallel_size": "pp_size",

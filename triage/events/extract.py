@@ -8,8 +8,8 @@ engine tells of its run, then decisive lines; what nobody knows may become a pro
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from triage.events import coredump, kernel
 from triage.events.message import MessageReader
@@ -21,7 +21,11 @@ from triage.events.traceback import TracebackAssembler
 from triage.events.unit import UnitReader
 from triage.fingerprint import mask_volatile
 from triage.model import Event, Evidence, Gap, Line
-from triage.patterns import LinePattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from triage.patterns import LinePattern
 
 # Of equal events of one run so many are kept whole; the rest only count.
 _KEPT_EQUAL = 64
@@ -118,7 +122,7 @@ class _Extractor:
             self._keep_all(asked)
 
     def _belongs(self, asked: list[Event]) -> None:
-        """Lines that a signature asked for and that are part of another event: kept so that they can be found, no more."""
+        """Lines that a signature asked for and that are part of another event: kept to be found, no more."""
         for event in asked:
             event.level = None
             event.data["inside"] = "1"
@@ -226,5 +230,7 @@ class _Extractor:
         self._out.tracks.extend(self._tracks.values())
         self._out.events.sort(key=lambda event: event.order)
         if len(self._equal) >= _KEPT_DISTINCT:
-            self._out.gaps.append(Gap("truncated", f"more than {_KEPT_DISTINCT} different messages; the rest was not kept"))
+            self._out.gaps.append(
+                Gap("truncated", f"more than {_KEPT_DISTINCT} different messages; the rest was not kept")
+            )
         return self._out

@@ -7,14 +7,16 @@ ask for a line, whatever else it says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.model import Event, ExceptionInfo, Line
 from triage.patterns import LinePattern
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
 # A longer line is searched in its first and last part only: nothing decisive stands in the middle of megabytes.
 _SEARCHED = 16_384

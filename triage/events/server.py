@@ -7,13 +7,15 @@ million: they are folded into one event until something else happens.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.events.arguments import parse_arguments
 from triage.events.positions import evidence, position
 from triage.model import Event, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 class ServerReader:

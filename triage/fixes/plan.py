@@ -92,7 +92,8 @@ def _by_kind(
             return "Patch the installed code", detail, [*command, "--apply", "--unit", unit], ""
         # Which folder is changed is the operator's to say: a path out of a log never enters the command.
         package = keys["file"].partition("/")[0]
-        detail += f". `{' '.join(command)} --check --target DIR` shows the change; DIR is the Location of `pip show {package}`"
+        shown = f"`{' '.join(command)} --check --target DIR` shows the change"
+        detail += f". {shown}; DIR is the Location of `pip show {package}`"
         return "Patch the installed code", detail, None, ""
     if spec.kind == "flag":
         return flags(keys, situation)

@@ -9,9 +9,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from triage.events import Extraction, Track
-from triage.model import Event
+from triage.incident.kinds import ExceptionKinds
+
+if TYPE_CHECKING:
+    from triage.events import Extraction, Track
+    from triage.model import Event
 
 # Kernel lines may come this many seconds before or after the lines of the run that they concern.
 _MARGIN = 5.0
@@ -102,19 +106,29 @@ def _by_turns(unit: str | None, events: list[Event], tracks: list[Track]) -> lis
     attempts = [Attempt(unit, None)]
     starts = [0]
     dead = False
+    mortal = ExceptionKinds()
     for event in events:
         begins = event.rule in _STARTS or bool(event.data.get("banner"))
         if begins and dead:
             attempts.append(Attempt(unit, None))
             starts.append(event.order)
             dead = False
-        elif event.rule in _DEATHS and not event.data.get("soft") == "True":
+        elif _is_death(event, mortal):
             dead = True
         attempts[-1].events.append(event)
     for track in tracks:
         index = max(i for i, start in enumerate(starts) if start <= track.last_number)
         attempts[index].tracks.append(track)
     return attempts
+
+
+def _is_death(event: Event, kinds: ExceptionKinds) -> bool:
+    """Whether a process of the service died with this event: by its rule, or of an exception that nobody caught."""
+    if event.data.get("soft") == "True":
+        return False
+    if event.rule in _DEATHS or event.fatal:
+        return True
+    return event.exception is not None and kinds.uncaught(event.exception)
 
 
 def _share(attempts: list[Attempt], shared: list[Event]) -> None:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from triage.incident.attempts import Attempt
 from triage.data import knowledge
-from triage.events import Track
 from triage.incident.facts import gather
 from triage.incident.fold import fold
 from triage.model import Event, Evidence, Exit, Gap, Incident, Member, Phase, Process
+
+if TYPE_CHECKING:
+    from triage.events import Track
+    from triage.incident.attempts import Attempt
 
 _NOT_FAILURES = ("facts", "arguments", "ready", "graceful-stop")
 _LABEL = re.compile(r"([A-Z_]+?)_?(\d+)")
@@ -46,7 +49,7 @@ def _members(attempt: Attempt) -> list[Member]:
     hosts = {track.host for track in attempt.tracks} | {
         event.at.host for event in attempt.events if event.kind == "unit"
     }
-    named = sorted(host for host in hosts if host)
+    named: list[str | None] = [*sorted(host for host in hosts if host)]
     return [Member(host, attempt.unit, attempt.invocation) for host in named or [None]]
 
 
@@ -168,10 +171,11 @@ def _exit(events: list[Event]) -> Exit | None:
 
 
 def _gaps(attempt: Attempt, incident: Incident) -> list[Gap]:
-    gaps = []
-    for event in attempt.events:
-        if event.rule == "journald/suppressed":
-            gaps.append(Gap("suppressed", f"journald dropped {event.data.get('count', 'some')} messages (rate limit)"))
+    gaps = [
+        Gap("suppressed", f"journald dropped {event.data.get('count', 'some')} messages (rate limit)")
+        for event in attempt.events
+        if event.rule == "journald/suppressed"
+    ]
     size = incident.facts.get("pp_size")
     seen = {int(n) for process in incident.processes for n in re.findall(r"\bPP(\d+)", process.rank or "")}
     if isinstance(size, int) and 1 < size <= 4096 and seen:

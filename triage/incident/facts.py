@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from triage.model import Event
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from triage.model import Event
 
 _INT = re.compile(r"-?\d{1,18}")
 _FLOAT = re.compile(r"-?\d{1,18}\.\d{1,18}(?:e-?\d{1,3})?")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from triage.fingerprint import fingerprint
 from triage.incident.kinds import ExceptionKinds
 from triage.model import Event, Failure
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _EVIDENCE = 24
 
@@ -74,7 +77,7 @@ def _add(found: dict[tuple[str, str, str], Failure], event: Event, kinds: Except
 def _absorbed(failures: Iterable[Failure], event: Event) -> bool:
     """A line that quotes an exception, or stands in one's message, belongs to the failure that has the traceback."""
     for failure in failures:
-        if failure.exception is None or not failure.exception.frames and event.exception is None:
+        if failure.exception is None or (not failure.exception.frames and event.exception is None):
             continue
         if event.exception is None:
             if event.stream in failure.streams and event.text.strip() and event.text.strip()[:200] in failure.text:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from typing import TYPE_CHECKING
 
-from triage.model import Failure, Incident
+if TYPE_CHECKING:
+    from triage.model import Failure, Incident
 
 
 def root_of(incident: Incident) -> Failure | None:

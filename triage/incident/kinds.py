@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
-from triage.model import ExceptionInfo, Failure
+
+if TYPE_CHECKING:
+    from triage.model import ExceptionInfo, Failure
 
 
 class ExceptionKinds:
@@ -20,12 +22,14 @@ class ExceptionKinds:
         ]
         self._fatal = re.compile(table["fatal_intro"])
         self._exit_levels: dict[str, float] = table["exit_levels"]
+        self._uncaught = re.compile(table["uncaught"]["frame"])
+        self._caught: frozenset[str] = frozenset(table["uncaught"]["not"])
 
     def judge(self, failure: Failure) -> None:
         """Take a failure as folded; set its level, and in `data` the rule and role that its kind has."""
         if failure.kind == "exit" and "code" in failure.data and failure.rule != "torchelastic/failure":
             code = failure.data["code"]
-            failure.level = self._exit_levels.get(code, self._exit_levels["default"])
+            failure.level = max(failure.level or 0.0, self._exit_levels.get(code, self._exit_levels["default"]))
         if failure.rule == "sglang/watchdog" and failure.data.get("soft") == "True":
             failure.fatal = False
         if failure.exception is None:
@@ -36,6 +40,8 @@ class ExceptionKinds:
         if self._fatal.search(intro):
             failure.fatal = True
         row = self._row(failure.exception, intro)
+        if self.uncaught(failure.exception) and (row is None or row["rule"] not in self._caught):
+            failure.fatal = True
         if row is None:
             return
         failure.data["kind"] = row["rule"]
@@ -48,6 +54,11 @@ class ExceptionKinds:
         for tag in ("request", "lost"):
             if row.get(tag):
                 failure.data[tag] = "1"
+
+    def uncaught(self, exception: ExceptionInfo) -> bool:
+        """Take an exception; return whether one of its stacks begins where a program or a process begins."""
+        stacks = [exception.frames, *(link.frames for link in exception.chain)]
+        return any(stack and self._uncaught.search(f"{stack[0].file}:{stack[0].function}") for stack in stacks)
 
     def _row(self, exception: ExceptionInfo, intro: str) -> Any:
         name = exception.type.rpartition(".")[2]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from triage.library.signature import Signature
 from triage.report.text import visible, wrap
+
+if TYPE_CHECKING:
+    from triage.library.signature import Signature
 
 _WIDTH = 88
 _KEYS = ("file", "function", "replace", "with", "set", "remove", "raise", "lower", "to")
