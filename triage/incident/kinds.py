@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     from triage.model import ExceptionInfo, Failure
 
 
+# A traceback whose end is lost says less than any whole one.
+_TORN = 0.7
+
+
 class ExceptionKinds:
     """Judges exceptions by type, message, frames and what announced them."""
 
@@ -24,6 +28,9 @@ class ExceptionKinds:
         self._exit_levels: dict[str, float] = table["exit_levels"]
         self._uncaught = re.compile(table["uncaught"]["frame"])
         self._caught: frozenset[str] = frozenset(table["uncaught"]["not"])
+        foreign = table["foreign"]
+        self._script, self._client, self._engine = (re.compile(foreign[key]) for key in ("script", "client", "engine"))
+        self._foreign_row = {"rule": "foreign", "level": foreign["level"], "role": "consequence"}
 
     def judge(self, failure: Failure) -> None:
         """Take a failure as folded; set its level, and in `data` the rule and role that its kind has."""
@@ -37,9 +44,13 @@ class ExceptionKinds:
         intro = failure.data.get("intro", "")
         if failure.level is None:
             failure.level = 0.0
+        if not failure.exception.type:
+            failure.level = max(failure.level, _TORN)
         if self._fatal.search(intro):
             failure.fatal = True
         row = self._row(failure.exception, intro)
+        if row is None and self._foreign(failure.exception):
+            row = self._foreign_row
         if self.uncaught(failure.exception) and (row is None or row["rule"] not in self._caught):
             failure.fatal = True
         if row is None:
@@ -59,6 +70,17 @@ class ExceptionKinds:
         """Take an exception; return whether one of its stacks begins where a program or a process begins."""
         stacks = [exception.frames, *(link.frames for link in exception.chain)]
         return any(stack and self._uncaught.search(f"{stack[0].file}:{stack[0].function}") for stack in stacks)
+
+    def _foreign(self, exception: ExceptionInfo) -> bool:
+        """Whether it is the exception of a script that is no part of the service."""
+        stacks = [exception.frames, *(link.frames for link in exception.chain)]
+        outer = [f"{stack[0].file}:{stack[0].function}" for stack in stacks if stack]
+        if not any(self._script.search(place) for place in outer):
+            return False
+        files = [frame.file for stack in stacks for frame in stack]
+        if any(self._client.search(file) for file in files):
+            return True
+        return not any(self._engine.search(file) for file in files)
 
     def _row(self, exception: ExceptionInfo, intro: str) -> Any:
         name = exception.type.rpartition(".")[2]
