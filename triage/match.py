@@ -105,7 +105,7 @@ def _diagnoses(numbers: Iterable[int], subject: Subject, context: Context, libra
 
     trials = [attempt(signature, subject, context) for signature in _signatures(numbers, context.incident, library)]
     fitting = [trial for trial in trials if trial.fits]
-    fitting.sort(key=lambda trial: (-trial.score, trial.signature.id))
+    fitting.sort(key=lambda trial: (-trial.score, len(trial.unconfirmed), trial.signature.id))
     return [_diagnosis(trial, context.incident) for trial in fitting]
 
 

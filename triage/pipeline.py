@@ -117,7 +117,7 @@ def _chain(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
 
 def _run(report: Report, lines: Iterable[Line], name: str, gaps: list[Gap], library: Library, options: Options) -> None:
     """Take one source's lines; add an incident for each attempt of each service to the report."""
-    from triage.causes import assign
+    from triage.causes import assign, attach
     from triage.events import extract
     from triage.incident import build, split
     from triage.incident.history import drop_unfinished, tell
@@ -129,6 +129,7 @@ def _run(report: Report, lines: Iterable[Line], name: str, gaps: list[Gap], libr
         for attempt in attempts[-_KEPT_ATTEMPTS:]:
             incident = build(attempt, name, [*gaps, *extraction.gaps])
             incident.facts.update({k: v for k, v in options.facts.items() if k not in incident.facts})
+            attach(incident)
             match(incident, library)
             assign(incident, attempt)
             incidents.append(incident)

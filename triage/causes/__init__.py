@@ -1,5 +1,6 @@
 """Incidents to verdicts: the outcome, the root failure, and what every other failure is to it."""
 
+from triage.causes.native_evidence import attach
 from triage.causes.roots import assign
 
-__all__ = ["assign"]
+__all__ = ["assign", "attach"]

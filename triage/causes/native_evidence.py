@@ -1,4 +1,7 @@
-"""A native line that is the origin of a Python exception of the same process is part of that failure, no second one."""
+"""A native line that is the origin of a Python exception of the same process is part of that failure, no second one.
+
+Done before signatures are matched, so that one can ask for the assertion and the Python frame together.
+"""
 
 from __future__ import annotations
 
@@ -61,6 +64,3 @@ def _merge(owner: Failure, native: Failure) -> None:
     owner.evidence = native.evidence[:6] + owner.evidence
     for name, value in native.data.items():
         owner.data.setdefault(name, value)
-    known = {diagnosis.signature for diagnosis in owner.diagnoses}
-    owner.diagnoses.extend(d for d in native.diagnoses if d.signature not in known)
-    owner.diagnoses.sort(key=lambda d: -d.score)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triage.causes.native_evidence import attach
 from triage.causes.outcome import Course, course, decide
 from triage.causes.promote import promote_links
 from triage.causes.suspects import suspect
@@ -32,7 +31,6 @@ _WEAKEST_DEGRADED = 2.1
 
 def assign(incident: Incident, attempt: Attempt) -> None:
     """Take an incident whose failures are folded and matched; set its outcome and every failure's role and because."""
-    attach(incident)
     promote_links(incident)
     _signature_roles(incident)
     found = course(attempt, incident)
