@@ -59,7 +59,7 @@ def _comparison_problem(text: str) -> str:
 _id = Text(ID, says="an id such as sglang/pp-triton-layer0-value-buffer")
 _text = Text()
 _line = Text(limit=400)
-_regex = Text(limit=1000, check=_regex_problem)
+_regex = Text(limit=1000, check=_regex_problem, free=True)
 _duration = Duration()
 _scope = Choice(*SCOPES)
 _name = Text(r"[\w.+/-]+", says="a name", limit=200)

@@ -25,23 +25,41 @@ Severity = Literal["error", "warning"]
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """Something to mend. `problem` says where."""
+    """Something to mend. `problem` says where; a subclass's docstring why it matters, `instead` what to write."""
 
     problem: Problem
     severity: ClassVar[Severity] = "error"
+    instead: ClassVar[str] = ""
 
     @property
     def name(self) -> str:
         """The issue's name, from its class."""
         return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", type(self).__name__).lower()
 
-    def __str__(self) -> str:
-        """Return it as one line: place, severity, what, name."""
+    @property
+    def why(self) -> str:
+        """Why it matters, in a sentence."""
+        return " ".join((type(self).__doc__ or "").split())
+
+    @property
+    def write(self) -> str:
+        """What to write instead: of this very problem where that is known, else of its kind."""
+        return self.problem.hint or self.instead
+
+    @property
+    def place(self) -> str:
+        """Where it is, how severe and what, with its name, as one line."""
+        return self._line("")
+
+    def _line(self, hint: str) -> str:
         problem = self.problem
-        hint = f" ({problem.hint})" if problem.hint else ""
         where = f"{problem.file}:{problem.line}" if problem.line else problem.file
         what = f"{problem.field}: {problem.message}" if problem.field else problem.message
         return f"{where}: {self.severity}: {what}{hint} [{self.name}]"
+
+    def __str__(self) -> str:
+        """Return it as one line: place, severity, what, what to write instead, name."""
+        return self._line(f" ({self.write})" if self.write else "")
 
 
 @dataclass(slots=True)
@@ -81,7 +99,9 @@ class Validator:
 
 
 class DoesNotLoad(Issue):
-    """The file is no sound signature."""
+    """The file is no sound signature: triage leaves it out."""
+
+    instead = "what docs/signatures.md shows for this key; an editor knows it from `triage signatures schema`"
 
 
 def check(places: Iterable[Path]) -> list[Issue]:

@@ -91,5 +91,5 @@ def _versions(ranges: Iterable[str]) -> list[str]:
         post = version.post + 1 if version.post is not None else 1
         versions.add(version.public)
         versions.add(f"{version.base_version}.post{post}")
-        versions.update(".".join(map(str, several)) for several in (parts, before, after, [*parts, 1]))
+        versions.update(".".join(map(str, several)) for several in (parts, before, after, [*parts, 1], [*before, 1]))
     return sorted(versions)

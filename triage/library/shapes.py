@@ -58,16 +58,21 @@ class Text(Shape):
         says: str = "",
         limit: int = 4000,
         check: Callable[[str], str] | None = None,
+        free: bool | None = None,
     ) -> None:
-        """Take the pattern that all of the text must match and how to call it; `check` returns what is wrong or ''."""
+        """Take the pattern that all of the text must match and how to call it; `check` returns what is wrong or ''.
+
+        In `free` text (where neither is given, unless said otherwise) a comment may well be a part of it that is lost.
+        """
         self.pattern, self.says, self.limit, self.check = pattern, says, limit, check
+        self.free = not (pattern or check) if free is None else free
 
     def read(self, node: Node, at: str, found: Findings) -> Any:
         if not isinstance(node, Scalar):
             return found.add(node, at, f"must be {self.name}, not {called(node)}")
         if node.plain and node.reading != "text":
             return found.add(node, at, f"YAML reads {node.text!r} as {node.reading}, not as text", "put it in quotes")
-        if node.plain and node.comment and not (self.pattern or self.check):
+        if node.plain and node.comment and self.free:
             return found.add(node, at, "the text is cut at ' #'", "put it in quotes, also where a comment is meant")
         if not node.text.strip():
             return found.add(node, at, "is empty")

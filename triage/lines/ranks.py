@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from triage.model import Line
 
 _NUMBER = re.compile(r"([A-Za-z]+(?:_[A-Za-z]+)*?)[ =]?\[?(\d+)\]?(?![A-Za-z0-9])")
-_KEYS = ("attn_cp", "moe_dp", "attn_tp", "moe_tp", "moe_ep", "pcp", "dcp", "dp", "pp", "tp", "ep", "cp", "rank")
+KEYS = ("attn_cp", "moe_dp", "attn_tp", "moe_tp", "moe_ep", "pcp", "dcp", "dp", "pp", "tp", "ep", "cp", "rank")
 _TITLE = re.compile(r"^(?:sglang::scheduler|VLLM::)_?(?P<label>\S+)")
 _LABEL = re.compile(r"(?:ATTN_CP|MOE_DP|PCP|DCP|DP|PP|TP|EP)\d+")
 _PROCESS = re.compile(r"(?:^|_)(?:DP|PP|TP|EP|PCP|DCP|CP|rank)_?\d+(?:_|$)|^EngineCore_\d+$")
@@ -26,7 +26,7 @@ def parse(label: str) -> dict[str, int]:
     numbers: dict[str, int] = {}
     for word, number in _NUMBER.findall(label):
         name = word.lower()
-        key = next((each for each in _KEYS if name == each or name.endswith("_" + each)), name)
+        key = next((each for each in KEYS if name == each or name.endswith("_" + each)), name)
         numbers.setdefault(key, int(number))
     return numbers
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
+from triage.library.limits import REGEX_SECONDS
 from triage.matching.subject import Subject
 from triage.model import Gap
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident, Position
 
-REGEX_SECONDS = 0.25
 _UNREADABLE = ("truncated", "suppressed", "rotated")
 
 

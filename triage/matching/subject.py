@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from triage.library.limits import TEXT_LIMIT
+
 if TYPE_CHECKING:
     from triage.model import ChainLink, ExceptionInfo, Failure, Frame
 
-# Longer texts are matched in their first and last part: nothing decisive stands in the middle of megabytes.
-TEXT_LIMIT = 32_768
 MAX_LINKS = 16
 MAX_FRAMES = 2000
 MAX_LINES = 64

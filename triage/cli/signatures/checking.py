@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from triage.cli.signatures import packs_option
 from triage.model import TriageError
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def configure(name: str, parser: argparse.ArgumentParser) -> None:  # noqa: ARG001 - there is one action here
@@ -30,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     for issue in issues:
         if args.quiet and issue.severity == "warning":
             continue
-        print(one_line(str(issue)))
+        print(one_line(str(issue) if args.quiet else issue.place))
         if not args.quiet:
             print(f"    why:   {one_line(issue.why)}\n    write: {one_line(issue.write)}")
     errors = sum(issue.severity == "error" for issue in issues)

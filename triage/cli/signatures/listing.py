@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,8 @@ from triage.cli.signatures import packs_option
 from triage.model import TriageError
 
 if TYPE_CHECKING:
+    import argparse
+
     from triage.library import Library
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from triage.cli.signatures import packs_option
 from triage.model import TriageError
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def configure(name: str, parser: argparse.ArgumentParser) -> None:  # noqa: ARG001 - there is one action here
