@@ -1,4 +1,7 @@
-"""What makes two failures the same: a hash that rank, pid, lines, paths, addresses, times and sizes never change."""
+"""What makes two failures the same: a hash that rank, pid, line, path, address, time and size never change.
+
+Numbers that carry meaning stay: errno, exit status, signal, HTTP status.
+"""
 
 from __future__ import annotations
 
@@ -12,52 +15,94 @@ if TYPE_CHECKING:
     from triage.model import ExceptionInfo, Frame
 
 VERSION = "v1"
-_TEXT = 2000
-_RANKS = r"\b(?:ATTN_CP|MOE_DP|[TPDE]P|rank|Rank|local_rank|device|GPU|cuda:)[ =:]?\d+(?:[ _][TPDE]P\d+)*\b"
-_UNITS = r"(?: ?(?:[KMGT]i?B|kB|bytes|ms|us|seconds|s|%))?"
-_NUMBERS = rf"(?<![A-Za-z_])[-+]?\d+(?:\.\d+)?(?:e[-+]?\d+)?{_UNITS}(?![A-Za-z_])"
-# Longest first: what one row masks, the next does not see.
-_MASKS: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b"), "<id>"),
-    (re.compile(r"\b\w+://[^\s'\"<>()]{1,300}"), "<url>"),
-    (re.compile(r"(?<![\w.])(?:~|\.{1,2})?/(?:[\w.@+-]+/)*[\w.@+-]+"), "<path>"),
-    (re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?\b"), "<address>"),
-    (re.compile(r"\b(?:0x)?(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}\b|\b0x[0-9a-fA-F]+\b"), "<hex>"),
-    (re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b"), "<time>"),
-    (re.compile(_RANKS), "<rank>"),
-    (re.compile(r"\bpid[ =:]?\d+\b", re.IGNORECASE), "<pid>"),
-    (re.compile(_NUMBERS), "<n>"),
-)  # fmt: skip
+# So much of a text is read, and so much of what is left of its first line counts: cut after masking, so that the length
+# of a path or a number moves nothing out of sight.
+_READ = 4000
+_COUNTS = 300
+
+_UNIT = r"(?:[kKMGT]i?(?:B|b)(?:/s)?|B|bytes?|ns|us|µs|ms|s|sec(?:onds?)?|min(?:utes?)?|h(?:ours?)?|days?|%|x)"
+_LABEL = (
+    r"ATTN_CP|MOE_DP|TP|PP|DP|EP|CP|[Rr]ank|[Gg]pu|GPU|cuda|[Dd]evice|[Ww]orker|[Nn]ode|[Ss]tage|[Tt]hread|[Ll]ayer"
+)
+_VOLATILE = re.compile(
+    rf"""
+    (?P<keep> (?:[Ee]rrno|[Ee]xit(?:\ ?code|\ status)|[Ss]ignal|[Ss]tatus(?:\ code)?|[Ee]rror\ code)
+                [\ =:]{{0,2}}-?\d{{1,3}}\b
+            | \b[1-5]\d\d(?=\ (?:[A-Z][a-z]+\ ){{0,2}}
+                (?:Error|Unauthorized|Forbidden|Found|Requests|Unavailable|Gateway|Timeout|OK)\b)
+            | <Response\ \[\d{{3}}\]> )
+  | (?P<id> \b[0-9a-fA-F]{{8}}-(?:[0-9a-fA-F]{{4}}-){{3}}[0-9a-fA-F]{{12}}\b )
+  | (?P<url> \b[a-z][a-z0-9+.-]{{1,12}}://[^\s'"<>()]{{1,500}} )
+  | (?P<path> (?<![\w.<>])(?:~|\.{{1,2}})?/(?:[\w.@+=,:~-]+/)*[\w.@+=~-]+ )
+  | (?P<address> \b\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?::\d{{1,5}})?\b
+               | \[(?=[^\]\s]*:[^\]\s]*:)[0-9a-fA-F:.]{{2,45}}\](?::\d{{1,5}})?
+               | \bhost(?:name)?=(?:'[^']{{0,255}}'|"[^"]{{0,255}}")
+               | (?<=['"])[\w-]+(?:\.[\w-]+)*:\d{{2,5}}(?=['"]) )
+  | (?P<time> \b\d{{4}}-\d\d-\d\d(?:[T_\ ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)?(?![\d-])
+            | \b\d{{1,2}}:\d\d:\d\d(?:[.,]\d+)?\b )
+  | (?P<rank> (?<![A-Za-z])(?:{_LABEL})[\ =:\#-]?\d+\b )
+  | (?P<n> \b0x[0-9a-fA-F]+\b
+         | \b(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{{8,}}\b
+         | \b(?=[a-z2-7]*[2-7])[a-z2-7]{{26,}}\b
+         | (?<![A-Za-z0-9_])[-+]?\d+(?:[.,]\d+)*(?:[eE][-+]?\d+)?(?:\ ?{_UNIT}\b|%)?(?![A-Za-z0-9_]) )
+    """,
+    re.VERBOSE,
+)
+_WORDS = {"id": "<id>", "url": "<url>", "address": "<address>", "time": "<time>", "rank": "<rank>", "n": "<n>"}
+# [1, 2, 3] and [1, 2], `TP0 EP0` and `TP0` are the same.
+_RUN = re.compile(r"(<(?:id|url|address|time|rank|n|path)>)(?:[ ,;:_/x-]{0,3}\1)+")
 _PACKAGE = re.compile(r".*(?:/(?:site|dist)-packages/|/python/(?=\w+/)|/lib/python\d[\w.]*/)")
+_SOURCE = re.compile(r"[\w.+-]+\.(?:py|pyx|cpp|cc|cxx|c|cu|cuh|h|hpp|rs|so(?:\.\d+)*)$")
 
 
 def mask_volatile(text: str) -> str:
-    """Take a text; return it with what differs from run to run replaced by a word for its kind, blanks folded."""
-    text = " ".join(text[:_TEXT].split())
-    for pattern, word in _MASKS:
-        text = pattern.sub(word, text)
-    return re.sub(r"(<\w+>)(?:[ ,;:]*\1)+", r"\1", text)
+    """Take a text; return it with what differs from run to run replaced by a word for its kind, blanks folded.
+
+    Reads 4,000 characters. Of a path only what lies inside a package stays, or the name of a source file.
+    """
+    return _RUN.sub(r"\1", _VOLATILE.sub(_masked, " ".join(text[:_READ].split())))
+
+
+def _masked(found: re.Match[str]) -> str:
+    kind = found.lastgroup
+    if kind == "keep":
+        return found[0]
+    if kind == "path":
+        return _path(found[0])
+    return _WORDS[kind or "n"]
+
+
+def _path(path: str) -> str:
+    inside = _PACKAGE.match(path)
+    if inside is not None:
+        return path[inside.end() :]
+    name = path.rpartition("/")[2]
+    return f"<path>/{_VOLATILE.sub('<n>', name)}" if _SOURCE.match(name) else "<path>"
 
 
 def fingerprint(kind: str, rule: str, exception: ExceptionInfo | None, frames: Sequence[Frame], text: str) -> str:
     """Take what a failure is; return its fingerprint, `v1:` and 16 hexadecimal digits.
 
-    Of an exception its type, the place that raised it and its masked message count; of a native crash the signal's
-    masked text and the innermost frame; of anything else its rule and masked text.
+    Of an exception its type's last part, the place that raised it and its masked message's first line count; of
+    anything else its kind and rule, the innermost frame and the masked text's first line.
     """
     if exception is not None:
-        parts = [exception.type.rpartition(".")[2], _site(exception.frames), mask_volatile(exception.message[:500])]
+        parts = [exception.type.rpartition(".")[2], _site(exception.frames), _first_line(exception.message)]
     else:
-        parts = [kind, rule, _site(frames), mask_volatile(text[:300])]
-    return f"{VERSION}:{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()[:16]}"
+        parts = [kind, rule, _site(frames), _first_line(text)]
+    return f"{VERSION}:{hashlib.sha256(chr(0).join(parts).encode(errors='replace')).hexdigest()[:16]}"
+
+
+def _first_line(text: str) -> str:
+    """The first line that says anything: what follows may be other writers' lines."""
+    return mask_volatile(text[: _READ * 4].lstrip().partition("\n")[0])[:_COUNTS]
 
 
 def _site(frames: Sequence[Frame]) -> str:
     """The innermost frame as package path and function, without line."""
     if not frames:
         return ""
-    last = frames[-1]
-    path = last.file
+    path = frames[-1].file
     found = _PACKAGE.match(path)
     inside = path[found.end() :] if found else path.rpartition("/")[2]
-    return f"{inside}:{last.function}"
+    return f"{_VOLATILE.sub('<n>', inside) if found is None else inside}:{frames[-1].function}"
