@@ -15,6 +15,8 @@ ACTIONS = {
     "search": ("listing", "signatures that mention a text"),
     "check": ("checking", "load and lint signature files"),
     "test": ("testing", "run the fixtures of signatures through the whole pipeline"),
+    "stats": ("statistics", "how many signatures of which kind; with --logs how much of a folder they explain"),
+    "update": ("updating", "install a pack from an archive or a folder"),
     "schema": ("listing", "the JSON Schema of the format, for editors"),
 }
 
@@ -35,7 +37,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
 examples:
   triage signatures list systemd
   triage signatures search out of memory
-  triage signatures new server.log --id sglang/what-happened
   triage signatures check my-pack/signatures && triage signatures test my-pack
 """
 

@@ -41,8 +41,8 @@ def run(args: argparse.Namespace) -> int:
     for one in run_fixtures(found, packs, args.jobs):
         outcomes.append(one)
         if one.problems:
-            print(one_line(f"FAIL  {one.fixture.name}: {'; '.join(one.problems)}"), flush=True)
+            print(f"FAIL  {one_line(one.fixture.name)}: {one_line('; '.join(one.problems))}", flush=True)
         elif not args.quiet:
-            print(one_line(f"ok    {one.fixture.name}"), flush=True)
+            print(f"ok    {one_line(one.fixture.name)}", flush=True)
     print(summary(outcomes))
     return 1 if any(one.problems for one in outcomes) else 0
