@@ -73,6 +73,9 @@ class Line:
     (`service`), systemd about a unit (`manager`), the kernel (`kernel`) or another program of the host (`other`).
     `where` is the source file and line that a head of glog or torch named (`tcp_transport.cpp:200`).
     `number` is the running number of the line in the order of reading, over all sources; events take it as `order`.
+    `carrier` is what carried the line here, by the outermost prefix that told one (`journal-short`, `kubectl-prefix`,
+    `compose`: rows of `knowledge/prefixes.yaml`). `stamp` is a time stamp as it was written that says no year, where no
+    line before told one; `time` is None then, unless a further prefix tells it.
     """
 
     text: str
@@ -95,11 +98,13 @@ class Line:
     fields: dict[str, str] | None = None
     where: str | None = None
     number: int = 0
+    carrier: str = ""
+    stamp: str = ""
 
 
 @dataclass(slots=True)
 class Position:
-    """Where and when something stands in the input."""
+    """Where and when something stands in the input, and what carried it there (see `Line`)."""
 
     time: float | None = None
     zoned: bool = False
@@ -110,6 +115,9 @@ class Position:
     offset: int = 0
     line: int | None = None
     cursor: str | None = None
+    ident: str | None = None
+    carrier: str = ""
+    stamp: str = ""
 
 
 @dataclass(slots=True)

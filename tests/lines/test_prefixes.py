@@ -70,6 +70,21 @@ def test_a_single_journal_line_is_read() -> None:
     assert (line.host, line.pid, line.origin, line.unit) == ("gpu-node-07", 1, "manager", "sglang.service")
 
 
+def test_a_line_knows_what_carried_it() -> None:
+    """Which command would print more of the log depends on what printed this part of it."""
+    (journal,) = read("May 25 21:41:38 host python[85711]: IndexError: list index out of range")
+    assert (journal.carrier, journal.stamp, journal.time) == ("journal-short", "May 25 21:41:38", None)
+    (dated,) = read("May 25 21:41:38 host python[85711]: [2026-05-25 21:41:38 TP1] x")
+    assert dated.time is not None
+    assert [
+        line.carrier for line in read("[pod/sglang-0/server] [2026-05-25 21:41:38] x", "[pod/sglang-0/server] y")
+    ] == [
+        "kubectl-prefix",
+        "kubectl-prefix",
+    ]
+    assert [(line.carrier, line.stamp) for line in read("[2026-05-25 21:41:38] x", "y")] == [("", ""), ("", "")]
+
+
 def test_a_journal_without_hosts() -> None:
     """`journalctl --no-hostname` leaves the host out."""
     got = read(*(f"Nov 29 14:40:5{n} sglang[{n}]: x" for n in range(5)), "Nov 29 14:40:56 kernel: NVRM: Xid")

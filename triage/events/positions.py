@@ -20,6 +20,9 @@ def position(line: Line) -> Position:
         offset=line.offset,
         line=line.line,
         cursor=line.cursor,
+        ident=line.ident,
+        carrier=line.carrier,
+        stamp=line.stamp,
     )
 
 

@@ -48,7 +48,7 @@ class Emitter:
                     Line(
                         body.rstrip(), said.stream, place[0], self._source, place[1], place[2], time, zoned,
                         said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, said.record,
-                        said.severity, where=said.where,
+                        said.severity, where=said.where, carrier=said.carrier, stamp=peeler.stamp,
                     )
                 )  # fmt: skip
             else:
@@ -81,7 +81,7 @@ class Emitter:
             Line(
                 text.rstrip(), said.stream, place[0], self._source, place[1], place[2], when[0], when[1],
                 said.host, unit, said.invocation, said.pid, said.ident, said.rank, said.record, said.severity,
-                said.origin, where=said.where,
+                said.origin, where=said.where, carrier=said.carrier,
             )
         )  # fmt: skip
 
@@ -93,6 +93,6 @@ class Emitter:
                 self._rests.clear()
             rest = self._rests[said] = Said(
                 said.stream, said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, said.trust,
-                said.severity, said.origin, said.named,
+                said.severity, said.origin, said.named, carrier=said.carrier,
             )  # fmt: skip
         return rest

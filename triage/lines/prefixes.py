@@ -38,9 +38,9 @@ class Peeler:
     """Peels the lines of one log. Its attributes hold what the last call of `peel` found.
 
     `rest` is where the text begins, `said`, `time` and `zoned` what all prefixes say, `outer` and `outer_time` what
-    those before the first record head say. `margin` is where a prefix of the journal ended, 0 without one; `cut` where
-    one that can stand before a piece of a line ended (None without one), with what was said up to there. `hits`, unless
-    None, collects the matches.
+    those before the first record head say. `stamp` is one that gave no time, as it says no year. `margin` is where a
+    prefix of the journal ended, 0 without one; `cut` where one that can stand before a piece of a line ended (None
+    without one), with what was said up to there. `hits`, unless None, collects the matches.
     """
 
     def __init__(self, learned: Learned, clock: Clock, merger: Merger) -> None:
@@ -49,6 +49,7 @@ class Peeler:
         self.time: float | None = None
         self.outer_time: float | None = None
         self.zoned = False
+        self.stamp = ""
         self.rest = self.margin = 0
         self.cut: int | None = None
         self.partial = False
@@ -83,6 +84,7 @@ class Peeler:
         self.suffix = self.cut = None
         self.partial = False
         self.margin = 0
+        self.stamp = ""
         outer, outer_time = said, time
         late: tuple[_Try, ...] = ()
         for literal, late_row in self._late:
@@ -135,6 +137,8 @@ class Peeler:
                         time, zoned = read(stamp)
                         if time is None and row.stamp == "uptime":
                             uptime = stamp
+                        elif time is None and row.stamp == "month":
+                            self.stamp = stamp
                     if uptime is not None and time is not None:
                         self.clock.tie(uptime, time)
                 elif level == RECORD and stamp not in seconds:

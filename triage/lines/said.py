@@ -19,7 +19,7 @@ class Said:
     `named` says that a transport has named the writer already, so that nothing further in can pose as systemd or the
     kernel. `record` says that a record begins here; such a prefix only fills in what nobody said before it.
     `partial` marks a piece of a line that the next piece goes on with. `journal` marks a prefix of the journal.
-    `where` is the source file and line that the head of a record names.
+    `where` is the source file and line that the head of a record names. `carrier` is the row of a transport.
     """
 
     stream: str = ""
@@ -37,6 +37,7 @@ class Said:
     partial: bool = False
     journal: bool = False
     where: str | None = None
+    carrier: str = ""
 
 
 class Merger:
@@ -74,6 +75,7 @@ def _sum(outer: Said, inner: Said) -> Said:
         record=outer.record or inner.record,
         journal=outer.journal or inner.journal,
         where=_either(inner.where, outer.where),
+        carrier=outer.carrier or inner.carrier,
     )
 
 

@@ -61,6 +61,7 @@ class Sayings:
             partial=groups.get("flag") == "P",
             journal=row.learn == "hosts",
             where=groups.get("where") if row.level == RECORD else None,
+            carrier=row.id if row.level == TRANSPORT and parts else "",
         )
 
     def _speaker(self, ident: str | None, pid: str | None) -> tuple[str | None, Origin]:
