@@ -122,7 +122,7 @@ def test_most_specific_comes_first(library, fail, ids):
         fact='match: {exception: IndexError, message: "out of range", frames: ["mem_cache/memory_pool.py:get_value_buffer"]}\nwhen: {pp_size: 8}',
         unsure='match: {exception: IndexError, message: "out of range"}\nwhen: {nnodes: 2}',
     )
-    assert ids(known, index_error(fail), pp_size=8) == ["fact", "both", "frame", "unsure", "longer", "message", "type"]
+    assert ids(known, index_error(fail), pp_size=8) == ["fact", "both", "frame", "longer", "message", "unsure", "type"]
 
 
 def test_guesses_come_last(library, fail, ids):
