@@ -9,6 +9,7 @@ from triage.report.names import command, frame, places, ranks
 from triage.report.sentence import diagnoses, first_line, happened, head, named, phase_name, reason_of
 from triage.report.text import one_line, visible
 from triage.report.times import clock, span
+from triage.report.wording import risks
 
 if TYPE_CHECKING:
     from triage.model import Diagnosis, ExceptionInfo, Failure, Fix, Frame, Incident
@@ -17,13 +18,6 @@ _MESSAGE_LINES, _CHAIN, _FIXES, _OTHERS = 40, 3, 4, 3
 # How another exception of the chain is tied to the one that is shown: printed before it, and after it.
 _BEFORE = {"cause": "caused by", "context": "in handling", "remote": "quoted", "group": "in a group"}
 _AFTER = {"cause": "led to", "context": "then came", "remote": "quoted by", "group": "in a group"}
-_RISKS = {
-    "none": "no risk",
-    "restart": "restart",
-    "accuracy": "accuracy may change",
-    "speed": "may be slower",
-    "data": "may lose data",
-}
 # The facts that tell one service from another, in this order; sizes of 1 say nothing.
 _SIZES = ("tp_size", "pp_size", "dp_size", "ep_size", "nnodes")
 _FACTS = ("attention_backend", "quantization", "disaggregation_mode", "device", "host.gpu")
@@ -213,7 +207,7 @@ def fixes(incident: Incident, root: Failure | None, brief: bool) -> list[Section
 
 
 def _fix(fix: Fix) -> list[Item]:
-    risk = ", ".join(_RISKS.get(name, name) for name in fix.risk if name != "none")
+    risk = risks(name for name in fix.risk if name != "none")
     items = [Item("strong", one_line(f"{fix.title} ({risk})" if risk else fix.title))]
     if fix.detail:
         items.append(Item("prose", visible(fix.detail.strip()), lines=1 if fix.command else 2))

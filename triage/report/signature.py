@@ -1,89 +1,143 @@
-"""A signature as text: what `triage explain` prints."""
+"""A signature in parts, in the order in which they are read, and the text that `triage explain` prints of them."""
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from triage.report import wording
+from triage.report.names import command
 from triage.report.text import visible, wrap
+from triage.report.wording import Clause, Exact
 
 if TYPE_CHECKING:
-    from triage.library.signature import Signature
+    from triage.library.signature import FixSpec, Signature
 
 _WIDTH = 88
-_KEYS = ("file", "function", "replace", "with", "set", "remove", "raise", "lower", "to")
+_SETTINGS = ("file", "function", "replace", "with", "set", "remove", "raise", "lower", "to")
+_ROLES = {
+    "consequence": "follows from another failure; the reason only where nothing else failed",
+    "teardown": "happens while the service is taken down; never the reason",
+    "notice": "no failure by itself; tells the reason of one",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A fix: what to do, at which risk, the exact text that is set or replaced, the command that does it."""
+
+    kind: str
+    title: str
+    risk: str
+    detail: str
+    limits: list[Clause]
+    settings: list[tuple[str, str]]
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one label says of a signature: prose, conditions, fixes or links; the others are empty."""
+
+    label: str
+    prose: str = ""
+    clauses: tuple[Clause, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    links: tuple[str, ...] = ()
+
+
+def outline(signature: Signature) -> list[Part]:
+    """Take a signature; return what is said of it, without the parts that it has not."""
+    one = signature
+    parts = [
+        Part("Why", _folded(one.cause)),
+        Part("Not to be taken for", _folded(one.not_when)),
+        Part("Matches", clauses=tuple(wording.conditions(one.match))),
+        Part("Together with", clauses=tuple(wording.others(one.with_))),
+        Part("Without", clauses=tuple(wording.others(one.without))),
+        Part("Only when", clauses=tuple(wording.when(one.when))),
+        Part("Releases that have the defect", clauses=tuple(wording.releases(one.releases))),
+        Part("Role", _ROLES.get(one.role, "")),
+        Part("Fixes, least change first", remedies=tuple(_remedy(one, fix) for fix in one.fixes)),
+        Part("Explains", clauses=tuple(map(wording.explained, one.explains))),
+        Part("References", links=one.references),
+    ]
+    return [part for part in parts if part.prose or part.clauses or part.remedies or part.links]
 
 
 def describe(signature: Signature) -> str:
     """Take a signature; return what it means, when it holds and what mends it, as plain text of 88 columns."""
-    record = signature.record
-    lines = [signature.id, *wrap(signature.title, _WIDTH), ""]
-    for name, text in (("Why", signature.cause), ("Not to be confused", signature.not_when)):
-        if text:
-            lines += [name, *_indented(text), ""]
-    lines += ["Matches", *_tree(record.get("match", {}), 2)]
-    for name, key in (
-        ("Together with", "with"),
-        ("Without", "without"),
-        ("Only when", "when"),
-        ("Explains", "explains"),
-    ):
-        if record.get(key):
-            lines += ["", name, *_tree(record[key], 2)]
-    if signature.releases:
-        lines += ["", "Releases that have the defect"]
-        lines += [f"  {package} {', '.join(ranges)}" for package, ranges in signature.releases.items()]
-    if signature.role != "root":
-        lines += ["", f"Role: {signature.role}, never the reason by itself"]
-    if signature.fixes:
-        lines += ["", "Fixes, least change first"]
-        for number, fix in enumerate(signature.fixes, 1):
-            lines += _fix(number, fix.kind, fix.title, fix.detail, fix.keys, fix.risk)
-            if fix.kind == "edit":
-                lines.append(f"     $ triage patch {signature.id} --check --unit UNIT")
-    if signature.references:
-        lines += ["", "References", *(f"  {url}" for url in signature.references)]
+    lines = [signature.id, *wrap(signature.title, _WIDTH)]
+    for part in outline(signature):
+        lines += ["", part.label]
+        if part.prose:
+            lines += _hung("  ", part.prose)
+        for clause in part.clauses:
+            lines += _clause(clause, "  ")
+        for number, remedy in enumerate(part.remedies, 1):
+            lines += _fix(number, remedy)
+        lines += [f"  {link}" for link in part.links]
     return visible("\n".join(lines)) + "\n"
 
 
-def _fix(number: int, kind: str, title: str | None, detail: str | None, keys: dict[str, Any], risk: Any) -> list[str]:
-    risks = f" (risk: {', '.join(risk)})" if risk else ""
-    head = f"{title or kind}{risks}"
-    lines = [
-        f"  {number}. {first}" if index == 0 else f"     {first}" for index, first in enumerate(wrap(head, _WIDTH - 5))
-    ]
-    if detail:
-        lines += [f"     {line}" for line in wrap(" ".join(detail.split()), _WIDTH - 5)]
-    lines += [f"     {key}: {_flat(keys[key])}" for key in _KEYS if key in keys]
+def _remedy(signature: Signature, fix: FixSpec) -> Remedy:
+    """Read a fix; title and command that it leaves to its kind are those it has where nothing is known of the run."""
+    from triage.fixes.plan import plan
+    from triage.library.conditions import Situation
+    from triage.library.template import fill_strictly
+    from triage.model import Incident
+
+    unknown = Situation({})
+    planned = plan(replace(signature, fixes=(fix,)), unknown, Incident(""))[0]
+    run = [fill_strictly(part, unknown)[0] for part in fix.command] or planned.command
+    if fix.kind == "edit":
+        run = ["triage", "patch", signature.id, "--check", "--unit", "UNIT"]
+    return Remedy(
+        fix.kind,
+        fix.title or planned.title,
+        wording.risks(fix.risk),
+        _folded(fix.detail or ""),
+        [*wording.when(fix.when), *wording.releases(fix.releases)],
+        [(key, text) for key in _SETTINGS if key in fix.keys for text in _texts(fix.keys[key])],
+        command(run) if run else "",
+    )
+
+
+def _texts(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [f"{package} {spans}" for package, spans in value.items()]
+    return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
+
+
+def _fix(number: int, remedy: Remedy) -> list[str]:
+    pad = " " * 5
+    risk = f" ({remedy.risk})" if remedy.risk else ""
+    lines = _hung(pad, remedy.title + risk)
+    lines[0] = f"  {number}. {lines[0].lstrip()}"
+    if remedy.detail:
+        lines += _hung(pad, remedy.detail)
+    for clause in remedy.limits:
+        lines += _clause(Clause(("only for", *clause.words), clause.parts), pad)
+    lines += [f"{pad}{key}: {text}" for key, text in remedy.settings]
+    return [*lines, f"{pad}$ {remedy.command}"] if remedy.command else lines
+
+
+def _clause(clause: Clause, pad: str) -> list[str]:
+    words = " ".join(f'"{word}"' if _quotable(word) else word for word in clause.words)
+    lines = _hung(pad, f"{words}:" if clause.parts and not words.endswith(":") else words)
+    for inner in clause.parts:
+        lines += _clause(inner, f"{pad}  ")
     return lines
 
 
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in wrap(" ".join(text.split()), _WIDTH - 2)]
+def _quotable(word: str) -> bool:
+    """Exact text in which a reader could lose the place where it ends."""
+    return isinstance(word, Exact) and (" " in word or not word)
 
 
-def _tree(value: Any, depth: int) -> list[str]:
-    pad = " " * depth
-    if isinstance(value, dict):
-        lines = []
-        for key, inner in value.items():
-            if isinstance(inner, dict) or (isinstance(inner, list) and any(isinstance(one, dict) for one in inner)):
-                lines += [f"{pad}{key}:", *_tree(inner, depth + 2)]
-            elif isinstance(inner, list) and len(inner) > 1:
-                lines += [f"{pad}{key}:", *(f"{pad}  {_flat(one)}" for one in inner)]
-            else:
-                lines.append(f"{pad}{key}: {_flat(inner)}")
-        return lines
-    if isinstance(value, list):
-        lines = []
-        for one in value:
-            inner = _tree(one, depth + 2)
-            lines += [f"{pad}- {inner[0].lstrip()}", *inner[1:]] if inner else []
-        return lines
-    return [f"{pad}{_flat(value)}"]
+def _hung(pad: str, text: str) -> list[str]:
+    return [f"{pad}{line}" for line in wrap(text, max(_WIDTH - len(pad), 20))]
 
 
-def _flat(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_flat, value))
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+def _folded(text: str) -> str:
+    return " ".join(text.split())
