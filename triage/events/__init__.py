@@ -1,5 +1,6 @@
 """Lines to events: one pass over the lines of every stream, in the order in which they were read."""
 
-from triage.events.extract import Extraction, Track, extract
+from triage.events.extract import Extraction, Extractor, extract
+from triage.events.tracks import Track
 
-__all__ = ["Extraction", "Track", "extract"]
+__all__ = ["Extraction", "Extractor", "Track", "extract"]

@@ -7,7 +7,6 @@ engine tells of its run, then decisive lines; what nobody knows may become a pro
 
 from __future__ import annotations
 
-from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -18,13 +17,16 @@ from triage.events.positions import evidence
 from triage.events.server import ServerReader
 from triage.events.torchelastic import TorchElastic
 from triage.events.traceback import TracebackAssembler
+from triage.events.tracks import Moments, Track, Tracks
 from triage.events.unit import UnitReader
 from triage.fingerprint import mask_volatile
-from triage.model import Event, Evidence, Gap, Line
+from triage.lines.decode import TOO_LONG
+from triage.model import Event, Gap
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from triage.model import Line
     from triage.patterns import LinePattern
 
 # Of equal events of one run so many are kept whole; the rest only count.
@@ -33,34 +35,16 @@ _KEPT_DISTINCT = 20_000
 
 
 @dataclass(slots=True)
-class Track:
-    """One writer of the service: a stream, and a rank where its lines named one.
-
-    `first` and `last_number` are the running numbers of its first and last line, `words` its last lines that nobody
-    knew, oldest first.
-    """
-
-    stream: str
-    rank: str | None
-    pid: int | None
-    host: str | None
-    unit: str | None
-    invocation: str | None
-    first: int
-    last_number: int
-    last: Evidence
-    count: int = 1
-    command: str | None = None
-    words: deque[tuple[int, Evidence]] = field(default_factory=lambda: deque(maxlen=4))
-
-
-@dataclass(slots=True)
 class Extraction:
-    """All that the lines said: events in the order of their lines, tracks of writers, gaps, the number of lines."""
+    """All that the lines said: events in the order of their lines, tracks of writers, gaps, the number of lines.
+
+    `moments` are pairs of a line's running number and its time, both rising.
+    """
 
     events: list[Event] = field(default_factory=list)
     tracks: list[Track] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
+    moments: list[tuple[int, float]] = field(default_factory=list)
     lines: int = 0
     first_time: float | None = None
     last_time: float | None = None
@@ -69,14 +53,18 @@ class Extraction:
 
 def extract(lines: Iterable[Line], patterns: Iterable[LinePattern] = ()) -> Extraction:
     """Take lines in the order of reading and the log patterns of signatures; return what they say."""
-    extractor = _Extractor(patterns)
+    extractor = Extractor(patterns)
     for line in lines:
         extractor.feed(line)
-    return extractor.close()
+    extractor.flush()
+    return extractor.result()
 
 
-class _Extractor:
-    def __init__(self, patterns: Iterable[LinePattern]) -> None:
+class Extractor:
+    """Takes lines in the order of reading. What they say so far can be asked for at any time, and reading goes on."""
+
+    def __init__(self, patterns: Iterable[LinePattern] = ()) -> None:
+        """Take the log patterns of signatures."""
         self._messages = MessageReader(patterns)
         self._native = NativeAssembler()
         self._tracebacks = TracebackAssembler(self._ends)
@@ -85,11 +73,13 @@ class _Extractor:
         self._units = UnitReader()
         self._kernel = kernel.KernelReader()
         self._out = Extraction()
-        self._tracks: dict[tuple[str, str | None], Track] = {}
+        self._tracks = Tracks()
+        self._moments = Moments()
         self._equal: dict[tuple[str, ...], list[Event]] = {}
         self._transported = False
 
     def feed(self, line: Line) -> None:
+        """Take the next line; its running number is set."""
         line.number = self._out.lines
         self._out.lines += 1
         if line.time is not None:
@@ -103,7 +93,10 @@ class _Extractor:
             self._transported = True
             self._keep_all(self._kernel.feed(line))
             return
-        track = self._track(line)
+        track = self._tracks.take(line)
+        if line.text == TOO_LONG:
+            track.left_out += 1
+            return
         asked = list(self._messages.asked(line))
         if self._native.feed(line):
             self._keep_all(self._native.drain())
@@ -161,32 +154,11 @@ class _Extractor:
     def _ends(self, line: Line) -> bool:
         return line.origin in ("manager", "kernel") or self._native.starts(line) or self._messages.ends(line)
 
-    def _track(self, line: Line) -> Track:
-        key = (line.stream, line.rank)
-        track = self._tracks.get(key)
-        if track is None:
-            track = self._tracks[key] = Track(
-                stream=line.stream,
-                rank=line.rank,
-                pid=line.pid,
-                host=line.host,
-                unit=line.unit,
-                invocation=line.invocation,
-                first=line.number,
-                last_number=line.number,
-                last=evidence(line),
-            )
-        else:
-            track.count += 1
-            track.last_number = line.number
-            if line.text.strip():
-                track.last = evidence(line)
-        return track
-
     def _clock(self, line: Line) -> None:
         if self._out.first_time is None:
             self._out.first_time, self._out.zoned = line.time, line.zoned
         self._out.last_time = line.time
+        self._moments.add(line.number, line.time or 0.0)
 
     def _keep_all(self, events: Iterable[Event]) -> None:
         for event in events:
@@ -197,8 +169,8 @@ class _Extractor:
             return
         if not event.rule.startswith("serving/"):
             self._server.interrupt()
-        if event.data.get("banner") or event.rule == "systemd/started":
-            self._turn(event)
+        if event.invocation is None and (event.data.get("banner") or event.rule == "systemd/started"):
+            self._tracks.turn(event.order)
         detail = event.exception.message if event.exception else event.text
         key = (event.rule, event.unit or "", event.invocation or "", mask_volatile(detail[:300]))
         same = self._equal.get(key)
@@ -215,22 +187,30 @@ class _Extractor:
         same.append(event)
         self._out.events.append(event)
 
-    def _turn(self, event: Event) -> None:
-        """A start: writers seen so far may end here, so that each attempt keeps its own last lines."""
-        going = [key for key, track in self._tracks.items() if track.last_number < event.order]
-        if event.invocation is None:
-            for key in going:
-                self._out.tracks.append(self._tracks.pop(key))
-
-    def close(self) -> Extraction:
+    def flush(self) -> None:
+        """Finish what is still open, as it is: the log ends here, or nothing has been written for a while."""
         self._keep_all(self._kernel.close())
         self._keep_all(self._native.close())
         self._keep_all(self._tracebacks.close())
-        self._keep_all(self._elastic.drain())
-        self._out.tracks.extend(self._tracks.values())
-        self._out.events.sort(key=lambda event: event.order)
+        self._keep_all(self._elastic.close())
+
+    def result(self) -> Extraction:
+        """Return what the lines so far said; what is still open is no part of it."""
+        out = self._out
+        out.events.sort(key=lambda event: event.order)
+        gaps = list(out.gaps)
         if len(self._equal) >= _KEPT_DISTINCT:
-            self._out.gaps.append(
-                Gap("truncated", f"more than {_KEPT_DISTINCT} different messages; the rest was not kept")
-            )
-        return self._out
+            gaps.append(Gap("truncated", f"more than {_KEPT_DISTINCT} different messages; the rest was not kept"))
+        return Extraction(
+            list(out.events), self._tracks.all(), gaps, list(self._moments.pairs), out.lines, out.first_time,
+            out.last_time, out.zoned,
+        )  # fmt: skip
+
+    def forget(self, gone: Callable[[Event], bool], before: int) -> None:
+        """Forget the events for which `gone` holds, and the writers whose last line has a lower number than `before`.
+
+        Equal ones that come later are kept again.
+        """
+        self._out.events = [event for event in self._out.events if not gone(event)]
+        self._equal = {key: kept for key, same in self._equal.items() if (kept := [e for e in same if not gone(e)])}
+        self._tracks.forget(before)

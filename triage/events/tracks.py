@@ -1,0 +1,116 @@
+"""Who wrote: one track for each writer of the service, with its last line and last words, and what its clock did."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from triage.events.positions import evidence
+
+if TYPE_CHECKING:
+    from triage.model import Evidence, Line
+
+# Of more writers those that have been silent for longest are forgotten.
+_MOST = 20_000
+# A stamp so many seconds older than the one before it, of the same writer, is a clock that was set back.
+_SET_BACK = 60.0
+_MOMENTS = 4096
+
+
+@dataclass(slots=True)
+class Track:
+    """One writer of the service: a stream, and a rank where its lines named one.
+
+    `first` and `last_number` are the running numbers of its first and last line, `words` its last lines that nobody
+    knew, oldest first. `times` are its latest stamps, without a zone and with one; `set_back` is the first pair of
+    stamps between which its clock went back by more than a minute. `left_out` counts messages that journalctl left
+    out for their length.
+    """
+
+    stream: str
+    rank: str | None
+    pid: int | None
+    host: str | None
+    unit: str | None
+    invocation: str | None
+    first: int
+    last_number: int
+    last: Evidence
+    count: int = 0
+    command: str | None = None
+    words: deque[tuple[int, Evidence]] = field(default_factory=lambda: deque(maxlen=4))
+    times: list[float] = field(default_factory=lambda: [0.0, 0.0])
+    set_back: tuple[float, float] | None = None
+    left_out: int = 0
+
+
+class Tracks:
+    """The tracks of all writers, in the order in which they were first seen; `done` holds those that a start ended."""
+
+    def __init__(self) -> None:
+        self.done: list[Track] = []
+        self._open: dict[tuple[str, str | None], Track] = {}
+
+    def take(self, line: Line) -> Track:
+        """Take a line of the service; return the track of its writer, with the line counted."""
+        key = (line.stream, line.rank)
+        track = self._open.get(key)
+        if track is None:
+            track = self._open[key] = Track(
+                line.stream, line.rank, line.pid, line.host, line.unit, line.invocation, line.number, line.number,
+                evidence(line),
+            )  # fmt: skip
+            if len(self._open) > _MOST:
+                self._drop()
+        elif line.text.strip():
+            track.last = evidence(line)
+        track.count += 1
+        track.last_number = line.number
+        if line.time is not None:
+            before = track.times[line.zoned]
+            if line.time < before - _SET_BACK and track.set_back is None:
+                track.set_back = (before, line.time)
+            track.times[line.zoned] = line.time
+        return track
+
+    def turn(self, before: int) -> None:
+        """A start: writers whose last line is older end here, so that each attempt keeps its own last lines."""
+        for key in [key for key, track in self._open.items() if track.last_number < before]:
+            self.done.append(self._open.pop(key))
+        del self.done[:-_MOST]
+
+    def forget(self, before: int) -> None:
+        """Forget the writers whose last line is older."""
+        self.done = [track for track in self.done if track.last_number >= before]
+        self._open = {key: track for key, track in self._open.items() if track.last_number >= before}
+
+    def all(self) -> list[Track]:
+        """Return all tracks."""
+        return [*self.done, *self._open.values()]
+
+    def _drop(self) -> None:
+        oldest = sorted(self._open, key=lambda key: self._open[key].last_number)[: _MOST // 4]
+        for key in oldest:
+            del self._open[key]
+
+
+class Moments:
+    """When which line was written: pairs of a line's running number and its time, both rising, a few thousand at most.
+
+    They tie the lines of one log to those of another.
+    """
+
+    def __init__(self) -> None:
+        self.pairs: list[tuple[int, float]] = []
+        self._step = 0.0
+
+    def add(self, number: int, time: float) -> None:
+        """Take a line's number and time; a time that is hardly later than the last one kept is passed over."""
+        pairs = self.pairs
+        if pairs and time <= pairs[-1][1] + self._step:
+            return
+        pairs.append((number, time))
+        if len(pairs) >= _MOMENTS:
+            self._step = max(self._step * 2, (pairs[-1][1] - pairs[0][1]) / _MOMENTS)
+            del pairs[1::2]
