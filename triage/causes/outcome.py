@@ -83,7 +83,7 @@ def decide(incident: Incident, found: Course) -> None:
         return
     candidates = [f for f in failures if f.data.get("role") != "teardown"]
     _end_in_order(candidates, found)
-    candidates = [f for f in candidates if f.role != "teardown"]
+    candidates = [f for f in candidates if f.role != "teardown" and not _was_pending(f, found)]
     fatal = [f for f in candidates if f.fatal and not _survived(f, found)]
     if fatal:
         incident.outcome = "failed"
@@ -97,7 +97,8 @@ def decide(incident: Incident, found: Course) -> None:
     if not up and found.graceful < 0:
         incident.outcome = "failed" if hard else "starting"
         return
-    after = [f for f in hard if _last(f) > max(found.served, found.answered, found.ready) and not _request(f)]
+    alive = max(found.served, found.answered, found.ready)
+    after = [f for f in hard if _last(f) > alive and not _request(f) and not _foreign(f)]
     if after and not _mere_request_trouble(after) and found.graceful < 0:
         incident.outcome = "failed"
         return
@@ -142,6 +143,15 @@ def _last(failure: Failure) -> int:
 
 def _request(failure: Failure) -> bool:
     return "request" in failure.data or "soft" in failure.data
+
+
+def _foreign(failure: Failure) -> bool:
+    return failure.data.get("kind") in ("foreign", "client-of-the-server")
+
+
+def _was_pending(failure: Failure, found: Course) -> bool:
+    """What kept a container from starting, in the log of one that started."""
+    return "pending" in failure.data and max(found.ready, found.answered, found.progress) >= 0
 
 
 def _mere_request_trouble(failures: list[Failure]) -> bool:

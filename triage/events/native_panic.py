@@ -39,6 +39,7 @@ class Panic:
         self._awaits = old is None and place is not None
         self._stack: list[Frame] = []
         self._in_stack = False
+        self._told = False
         self._heads = [line.text[:EVIDENCE_LIMIT]]
         self._evidence: list[Evidence] = [evidence(line)]
 
@@ -47,7 +48,7 @@ class Panic:
         text = line.text
         if self._in_stack:
             return self._backtrace(text)
-        if line.record:
+        if line.record or self._told or text.startswith('  File "'):
             return False
         if self._awaits and text.strip():
             self._awaits = False
@@ -60,6 +61,8 @@ class Panic:
             if not text.startswith("note: ") and len(self._message) < _MAX_MESSAGE:
                 self._say(line)
             self.last = line
+            # The hint about RUST_BACKTRACE is the last line of a panic without one.
+            self._told = text.startswith("note: ")
             return True
         return False
 

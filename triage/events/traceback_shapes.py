@@ -25,10 +25,12 @@ _TYPE = r"[A-Za-z_]\w*(?:\.(?:\w+|<locals>))*"
 _EXCEPTION = re.compile(rf"(?P<type>{_TYPE}(?:\(\w+\))?)(?::(?: (?P<message>.*))?)?$", re.DOTALL)
 _SURE = re.compile(
     r"(?:Error|Exception|Exit|Interrupt|Timeout|TimedOut|Group|Failure|Fault|OutOfResources|NotFound|Refused|Unsupported"
-    r"|Unavailable|Exhausted|Warning|StopIteration|StopAsyncIteration|Cancelled|Abort|Violation|Mismatch)$"
+    r"|Unavailable|Exhausted|Warning|RemoteTraceback|StopIteration|StopAsyncIteration|Cancelled|Abort|Violation|Mismatch)$"
 )
-_DOTTED = re.compile(r"[a-z_]\w*(?:\.(?:\w+|<locals>))*\.[A-Z]\w*$")
+_DOTTED = re.compile(r"[a-z_]\w*(?:\.(?:\w+|<locals>))*\._*[A-Z]\w*$")
 _LEVEL = re.compile(r"[A-Z]{2,}$")
+# `socket.gaierror`, `socket.timeout`, `struct.error`, `nixl._bindings.nixlBackendError`
+_SMALL = re.compile(r"(?:[Ee]rror|[Ee]xception|timeout)$")
 
 
 def shape(text: str) -> int:
@@ -93,7 +95,7 @@ def is_sure(name: str) -> bool:
     """Take a type's name as printed; return whether it looks like an exception's wherever it stands."""
     plain = name.split("(", maxsplit=1)[0]
     last = plain.rpartition(".")[2]
-    if _SURE.search(last) and last[:1].isupper() and not _LEVEL.match(last):
+    if _SURE.search(last) and last.lstrip("_")[:1].isupper() and not _LEVEL.match(last):
         return True
     return _DOTTED.match(plain) is not None
 
@@ -104,9 +106,9 @@ def may_be_exception(text: str) -> bool:
     if named is None:
         return False
     last = named[0].split("(")[0].rpartition(".")[2]
-    if is_sure(named[0]):
+    if is_sure(named[0]) or ("." in named[0] and _SMALL.search(last)):
         return True
-    return last[:1].isupper() and not _LEVEL.match(last) and ":" in text[: len(named[0]) + 1]
+    return last.lstrip("_")[:1].isupper() and not _LEVEL.match(last) and ":" in text[: len(named[0]) + 1]
 
 
 def intro_of(text: str) -> str:

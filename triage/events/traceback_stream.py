@@ -94,7 +94,7 @@ class StreamTracebacks:
         stack = self._stack
         if stack is None:
             return self._alone(line, kind, number)
-        if line.record:
+        if line.record and not _continues(stack, kind):
             self._record(stack)
             return None
         if stack.state == AT_MESSAGE:
@@ -269,6 +269,13 @@ class StreamTracebacks:
             self._finish(self._stack)
         if self._region is not None:
             self._solve(self._region, last=True)
+
+
+def _continues(stack: Stack, kind: int) -> bool:
+    """Whether a record is the next line of a traceback that a launcher logs line by line, each with its own head."""
+    if not stack.waiting:
+        return False
+    return kind == FRAME or (stack.state != AT_HEAD and stack.last is not None and stack.last.record)
 
 
 def _paused(last: Line | None, line: Line) -> bool:

@@ -12,14 +12,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _EVIDENCE = 24
+# A line is the title of a traceback when so many characters of it are what announced one.
+_TITLE = 200
 
 
-def fold(events: Iterable[Event]) -> list[Failure]:
-    """Take a run's events that are failures or notices; return its failures in the order of their first lines."""
-    kinds = ExceptionKinds()
+def fold(events: Iterable[Event], engine: bool = False) -> list[Failure]:
+    """Take a run's events that are failures or notices; return its failures in the order of their first lines.
+
+    `engine` says that an engine's own lines were seen: only then can a script's exception be another program's.
+    """
+    kinds = ExceptionKinds(engine=engine)
     found: dict[tuple[str, str, str], Failure] = {}
     quoted: list[Event] = []
+    events = list(events)
+    titles = {(event.stream, event.data["intro"][:_TITLE]) for event in events if event.data.get("intro")}
     for event in events:
+        if event.rule == "message/error" and (event.stream, event.text.strip().rstrip(":").strip()[:_TITLE]) in titles:
+            continue
         if event.rule == "message/exception" or event.data.get("inside"):
             quoted.append(event)
             continue
@@ -57,6 +66,7 @@ def _add(found: dict[tuple[str, str, str], Failure], event: Event, kinds: Except
         )
         if event.role is not None:
             failure.data.setdefault("role", event.role)
+        failure.ranks = list(event.ranks)
         kinds.judge(failure)
     failure.count += 1 + int(event.data.get("repeats", "0"))
     failure.fatal = failure.fatal or event.fatal

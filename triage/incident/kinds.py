@@ -18,8 +18,9 @@ _TORN = 0.7
 class ExceptionKinds:
     """Judges exceptions by type, message, frames and what announced them."""
 
-    def __init__(self, table: Any = None) -> None:
+    def __init__(self, table: Any = None, engine: bool = False) -> None:
         table = table or knowledge("roles")
+        self._beside_an_engine = engine
         self._rows = [
             (row, {key: re.compile(row[key]) for key in ("type", "message", "frame", "intro") if key in row})
             for row in table["exceptions"]
@@ -49,7 +50,7 @@ class ExceptionKinds:
         if self._fatal.search(intro):
             failure.fatal = True
         row = self._row(failure.exception, intro)
-        if row is None and self._foreign(failure.exception):
+        if row is None and self._beside_an_engine and not failure.ranks and self._foreign(failure.exception):
             row = self._foreign_row
         if self.uncaught(failure.exception) and (row is None or row["rule"] not in self._caught):
             failure.fatal = True

@@ -19,10 +19,12 @@ LONGEST_TEXT = 64 << 10
 COUNTED = 8 << 20
 """Line numbers are counted up to this offset; beyond it they would cost more than they are worth."""
 
-_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[")
+_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[", b"[0m", b";0m")
 _ANSI = re.compile(
     r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]"
 )
+# Colours of which a web console or a copy lost the escape character.
+_BARE = re.compile(r"(?<!001b)(?<!001B)(?<!033)(?<!x1b)\[(?:0|[349]\d|\d{1,2}(?:;\d{1,3}){1,4})?m(?!\])")
 _BAR = re.compile(r"\d+%(?:\|| Completed \|)[^\[\r]{0,400}\[[^\]\r]{0,200}\]")
 _HEAD = re.compile(r"\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?P<labels>(?: [A-Z][A-Z_]{1,9}\d+)*)\] ")
 _NO_LETTER = re.compile(r"[\W\d_]+|\b[A-Za-z]?(?:it|B)?/s\b")
@@ -124,6 +126,8 @@ def plain(text: str) -> str:
     """Take text; return it without terminal escapes, NUL bytes and carriage returns at its end."""
     if "\x1b" in text or "\0" in text or "033[" in text or "\x1e" in text or "\\x1b[" in text:
         text = _ANSI.sub("", text)
+    if "[0m" in text or ";0m" in text:
+        text = _BARE.sub("", text)
     return text.rstrip("\r") if "\r" in text else text
 
 
