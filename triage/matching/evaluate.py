@@ -100,9 +100,10 @@ def _cut(subject: Subject, link: Link) -> bool:
 
 def _message_re(pattern: str, subject: Subject, link: Link, context: Context) -> Result:
     from triage.library.literals import literals_of, weight
+    from triage.library.spoken import spoken
 
     literals = literals_of(pattern)
-    phrase, score = f"message like {_quoted(pattern)}", worth.MESSAGE + worth.length(weight(literals))
+    phrase, score = f"message {_quoted(spoken(pattern))}", worth.MESSAGE + worth.length(weight(literals))
     texts = (
         [(link.message, link.raw), (subject.attached, subject.attached)] if link.type else [(subject.text, subject.raw)]
     )

@@ -33,7 +33,9 @@ def log(wanted: Log, subject: Subject, context: Context) -> Result:
 
 
 def _said(part: LinePart) -> str:
-    text = fold(part.line or part.line_re or "")
+    from triage.library.spoken import spoken
+
+    text = fold(part.line) if part.line else spoken(part.line_re or "")
     return f'"{text if len(text) <= 80 else text[:77] + "..."}"'
 
 
