@@ -15,6 +15,7 @@ ACTIONS = {
     "search": ("listing", "signatures that mention a text"),
     "check": ("checking", "load and lint signature files"),
     "test": ("testing", "run the fixtures of signatures through the whole pipeline"),
+    "new": ("drafting", "a first draft of a signature and its fixture, from a log"),
     "stats": ("statistics", "how many signatures of which kind; with --logs how much of a folder they explain"),
     "update": ("updating", "install a pack from an archive or a folder"),
     "schema": ("listing", "the JSON Schema of the format, for editors"),

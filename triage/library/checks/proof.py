@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,11 +69,16 @@ class NoConfuser(Issue):
 class Fixtures(Validator):
     """Finds signatures of a pack without a fixture or a confuser; an installed triage has none of its own."""
 
+    def __init__(self) -> None:
+        self.packs: dict[Path, dict[str, set[str]]] = {}
+
     def check(self, one: Checked) -> Iterator[Issue]:
         pack = pack_of(Path(one.file))
         if pack is None or one.signature.disabled or _installed(pack):
             return
-        proofs = _proofs(pack).get(one.signature.id, frozenset())
+        if pack not in self.packs:
+            self.packs[pack] = _proofs(pack)
+        proofs = self.packs[pack].get(one.signature.id, set())
         if "match" not in proofs:
             yield NoFixture(one.problem("id", f"there is no log in fixtures/{one.signature.id}/"))
         if "confuser" not in proofs:
@@ -85,9 +89,8 @@ def _installed(pack: Path) -> bool:
     return pack == folder("signatures").parent and not (pack / "fixtures").is_dir()
 
 
-@lru_cache(maxsize=8)
-def _proofs(pack: Path) -> dict[str, frozenset[str]]:
-    found: dict[str, frozenset[str]] = {}
+def _proofs(pack: Path) -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
     for one in fixtures(pack):
-        found[one.signature] = found.get(one.signature, frozenset()) | {one.proves}
+        found.setdefault(one.signature, set()).add(one.proves)
     return found
