@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-import triage.pipeline
+import triage.reading
 from triage.pipeline import diagnose
 from triage.scan import regions
 
@@ -28,6 +28,6 @@ def test_a_skipping_read_gives_the_same_verdict(log, monkeypatch):
     def small(chunks, needles):
         return regions(chunks, needles, head=8192, tail=4096, context=2048)
 
-    monkeypatch.setattr(triage.pipeline, "_WHOLE_BYTES", 0)
+    monkeypatch.setattr(triage.reading, "WHOLE_BYTES", 0)
     monkeypatch.setattr("triage.scan.regions", small)
     assert verdict(log) == whole

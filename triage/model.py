@@ -325,11 +325,14 @@ class Member:
 
 @dataclass(slots=True)
 class Exit:
-    """How the service ended: exit code, signal name, systemd's result."""
+    """How the service ended: exit code, signal name, systemd's result; `restarts` is systemd's restart counter where it
+    had scheduled another start.
+    """
 
     code: int | None = None
     signal: str | None = None
     result: str | None = None
+    restarts: int | None = None
 
 
 @dataclass(slots=True)
@@ -353,7 +356,8 @@ class Incident:
     `facts` are what the log (or the unit) says of the service: `engine`, `sglang` (its release, None where unknown),
     launch arguments by their names in SGLang's ServerArgs (`pp_size`, `attention_backend`, ...), `architecture`,
     `env.NAME`, `host.gpu`. A missing key is unknown, not absent. `failures` also holds, with level None, what is no
-    failure by itself but what a signature may ask for or explain a failure with.
+    failure by itself but what a signature may ask for or explain a failure with. `sources` are the logs of a run that
+    was read from several, and `began` is where its first event stands.
     """
 
     source: str
@@ -371,6 +375,8 @@ class Incident:
     gaps: list[Gap] = field(default_factory=list)
     ready: float | None = None
     stopped_by_operator: bool = False
+    sources: list[str] = field(default_factory=list)
+    began: Position | None = None
 
 
 @dataclass(slots=True)

@@ -9,17 +9,22 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage import __version__
-from triage.model import Gap, Incident, Line, Report, Tool, Verdict
+from triage.model import Report, Tool, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from triage.incident import Attempt
+    from triage.incident.nodes import Service
     from triage.library import Library
+    from triage.model import Incident
+    from triage.patterns import LinePattern
+    from triage.reading import Reading
+    from triage.sources.pods import Pod
     from triage.sources.query import JournalQuery
+    from triage.sources.text import TextSource
 
-# Text below this size is read line by line; above it only regions around what may matter are.
-_WHOLE_BYTES = 8 * 1024 * 1024
 _KEPT_ATTEMPTS = 10
 
 
@@ -28,7 +33,8 @@ class Options:
     """What changes a diagnosis: further signature packs, facts known from elsewhere, whether to use the fast skip.
 
     `library` is one that was loaded already, used instead of `packs` by who diagnoses many logs. With `explain` every
-    root failure is also told which signatures nearly fit it.
+    root failure is also told which signatures nearly fit it. `pods` are what Kubernetes says of the logs' pods. With
+    `together` all logs are of one run.
     """
 
     packs: Sequence[Path] = ()
@@ -36,10 +42,16 @@ class Options:
     skip: bool = True
     library: Library | None = None
     explain: bool = False
+    pods: Sequence[Pod] = ()
+    together: bool = False
 
 
-def diagnose(logs: Sequence[str] = (), journal: JournalQuery | None = None, options: Options | None = None) -> Report:
-    """Take log files (`-` is standard input) or a journal query; return the report.
+def diagnose(
+    logs: Sequence[str | TextSource] = (), journal: JournalQuery | None = None, options: Options | None = None
+) -> Report:
+    """Take log files (`-` is standard input), or sources, or a journal query; return the report.
+
+    Files of a rotated log are read as one, and the logs of a run's nodes become one incident.
 
     Raises `TriageError` where the input cannot be read or the query names nothing.
     """
@@ -51,10 +63,9 @@ def diagnose(logs: Sequence[str] = (), journal: JournalQuery | None = None, opti
         library = load(options.packs)
     report = Report(Tool(__version__, len(library.signatures), library.digest))
     report.warnings = [f"signature left out: {problem}" for problem in library.problems]
-    if journal is not None:
-        _journal(report, journal, library, options)
-    for name in logs:
-        _text(report, name, library, options)
+    for service in _services(logs, journal, library.line_patterns(), options):
+        report.notes += service.notes
+        _examine(report, service, library, options)
     report.incidents.sort(key=lambda incident: incident.ended or 0.0)
     _conclude(report)
     if options.explain:
@@ -62,80 +73,64 @@ def diagnose(logs: Sequence[str] = (), journal: JournalQuery | None = None, opti
     return report
 
 
-def _journal(report: Report, query: JournalQuery, library: Library, options: Options) -> None:
-    from triage.lines import read_entries
-    from triage.sources import open_journal
+def _services(
+    logs: Sequence[str | TextSource], journal: JournalQuery | None, patterns: Sequence[LinePattern], options: Options
+) -> Iterator[Service]:
+    from triage.incident.nodes import join
+    from triage.reading import open_logs, read_journal, read_log
 
-    source = open_journal(query)
-    select: Callable[[Sequence[bytes]], Sequence[int]] | None = None
-    if options.skip:
-        from triage.needles import needles
-        from triage.scan import selector
+    if journal is not None:
+        yield from _split(read_journal(journal, patterns, skip=options.skip))
+    texts: list[Service] = []
+    for source in open_logs(logs):
+        reading = read_log(source, patterns, skip=options.skip)
+        if options.pods:
+            from triage.events.pods import attach
 
-        select = selector(needles(library.line_patterns()))
-    lines = read_entries(source.entries(select), source.name)
-    _run(report, lines, source.name, source.gaps, library, options)
-    report.notes.append(f"read {source.name} through {source.reader}")
-    report.notes.extend(getattr(source, "notes", []))
-
-
-def _text(report: Report, name: str, library: Library, options: Options) -> None:
-    from triage.lines import read_text
-    from triage.sources.text import TextSource
-
-    source = TextSource(name)
-    blocks = _blocks(source.chunks(), library, options.skip)
-    before = len(report.incidents)
-    _run(report, read_text(blocks, source.name), source.name, source.gaps, library, options)
-    if len(report.incidents) == before:
-        report.incidents.append(Incident(source=source.name, outcome="starting", gaps=list(source.gaps)))
+            reading.gaps += attach(reading.extraction, options.pods, reading.name, patterns)
+        texts += _split(reading)
+    yield from join(texts, together=options.together)
 
 
-def _blocks(chunks: Iterable[bytes], library: Library, skip: bool) -> Iterator[tuple[int, bytes]]:
-    from triage.scan import regions, whole
+def _split(reading: Reading) -> Iterator[Service]:
+    from triage.incident import Attempt, split
+    from triage.incident.nodes import Service
 
-    if not skip:
-        return whole(chunks)
-    stream = iter(chunks)
-    head: list[bytes] = []
-    size = 0
-    for chunk in stream:
-        head.append(chunk)
-        size += len(chunk)
-        if size > _WHOLE_BYTES:
-            from triage.needles import needles
-
-            return regions(_chain(head, stream), needles(library.line_patterns()))
-    return whole(head)
+    extraction = reading.extraction
+    for attempts in split(extraction) or [[Attempt(None, None)]]:
+        yield Service(
+            reading.name, attempts, [reading.name], [*reading.gaps, *extraction.gaps], reading.notes,
+            extraction.moments, extraction.lines,
+        )  # fmt: skip
+        reading.notes = []
 
 
-def _chain(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
-    while head:
-        yield head.pop(0)
-    yield from rest
-
-
-def _run(report: Report, lines: Iterable[Line], name: str, gaps: list[Gap], library: Library, options: Options) -> None:
-    """Take one source's lines; add an incident for each attempt of each service to the report."""
-    from triage.causes import assign, attach
-    from triage.events import extract
-    from triage.incident import build, split
+def _examine(report: Report, service: Service, library: Library, options: Options) -> None:
+    """Take a service; add an incident for each of its attempts to the report."""
     from triage.incident.history import drop_unfinished, tell
+
+    incidents = [_incident(attempt, service, library, options) for attempt in service.attempts[-_KEPT_ATTEMPTS:]]
+    incidents = drop_unfinished(incidents)
+    tell(incidents, len(service.attempts))
+    report.incidents.extend(incidents)
+
+
+def _incident(attempt: Attempt, service: Service, library: Library, options: Options) -> Incident:
+    from triage.causes import assign, attach, waits
+    from triage.incident import build
+    from triage.incident.gaps import gaps_of_verdict
+    from triage.incident.history import root_of
     from triage.match import diagnose as match
 
-    extraction = extract(lines, library.line_patterns())
-    for attempts in split(extraction):
-        incidents = []
-        for attempt in attempts[-_KEPT_ATTEMPTS:]:
-            incident = build(attempt, name, [*gaps, *extraction.gaps])
-            incident.facts.update({k: v for k, v in options.facts.items() if k not in incident.facts})
-            attach(incident)
-            match(incident, library)
-            assign(incident, attempt)
-            incidents.append(incident)
-        incidents = drop_unfinished(incidents)
-        tell(incidents, len(attempts))
-        report.incidents.extend(incidents)
+    incident = build(attempt, service.name, service.gaps)
+    incident.sources = service.logs if len(service.logs) > 1 else []
+    incident.facts.update({k: v for k, v in options.facts.items() if k not in incident.facts})
+    attach(incident)
+    match(incident, library)
+    assign(incident, attempt)
+    root = root_of(incident)
+    incident.gaps += gaps_of_verdict(attempt, incident, root, waits=root is not None and waits(root))
+    return incident
 
 
 def _conclude(report: Report) -> None:
@@ -165,10 +160,11 @@ def _explain(report: Report, library: Library) -> None:
 
 def exit_status(report: Report) -> int:
     """Take a report; return its worst service's: 0 nothing wrong, 1 failed or degraded, diagnosed, 3 unknown."""
+    from triage.report.sentence import diagnoses, root_of
+
     worst = 0
     for verdict in report.verdicts:
         incident = report.incidents[verdict.incident - 1]
         if incident.outcome in ("failed", "degraded"):
-            root = next((failure for failure in incident.failures if failure.role == "root"), None)
-            worst = max(worst, 1 if root is not None and root.diagnoses else 3)
+            worst = max(worst, 1 if diagnoses(incident, root_of(incident)) else 3)
     return worst

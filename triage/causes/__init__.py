@@ -2,5 +2,6 @@
 
 from triage.causes.native_evidence import attach
 from triage.causes.roots import assign
+from triage.causes.suspects import waits
 
-__all__ = ["assign", "attach"]
+__all__ = ["assign", "attach", "waits"]

@@ -27,6 +27,7 @@ class Course:
     started: int = -1
     unit_death: int = -1
     graceful: int = -1
+    graceful_last: int = -1
     first_fatal: int = -1
     progress: int = -1
 
@@ -51,8 +52,9 @@ def course(attempt: Attempt, incident: Incident) -> Course:
             found.stopping = number
         elif event.rule in ("systemd/starting", "systemd/started"):
             found.started = number
-        elif event.rule == "graceful-stop" and found.graceful < 0:
-            found.graceful = number
+        elif event.rule == "graceful-stop":
+            found.graceful = number if found.graceful < 0 else found.graceful
+            found.graceful_last = max(found.graceful_last, last)
         if event.rule.startswith("phase/"):
             found.progress = number
         if event.rule in _DEATH_OF_UNIT and found.unit_death < 0:
@@ -110,9 +112,11 @@ def _end_in_order(failures: list[Failure], found: Course) -> None:
 
     Only how processes end counts as such; what the kernel, Kubernetes or a GPU say does not.
     """
-    if found.graceful <= max(found.served, found.ready) or found.graceful < 0:
+    alive = max(found.served, found.ready)
+    if found.graceful < 0 or found.graceful_last <= alive:
         return
-    if any(f.order < found.graceful and (f.fatal or not _request(f)) and (f.level or 0.0) < _WEAK for f in failures):
+    before = [f for f in failures if f.order < found.graceful and (f.level or 0.0) < _WEAK and not _survived(f, found)]
+    if any(f.fatal or (_last(f) > alive and not _request(f) and not _foreign(f)) for f in before):
         return
     for failure in failures:
         ends = failure.kind == "exit" or failure.exception is not None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from triage.causes.outcome import Course, course, decide
 from triage.causes.promote import promote_links
+from triage.causes.requests import unexplained
 from triage.causes.suspects import suspect
 from triage.causes.words import last_words, tell
 from triage.data import knowledge
@@ -39,7 +40,7 @@ def assign(incident: Incident, attempt: Attempt) -> None:
         _quieten(incident)
         return
     last_words(incident, attempt)
-    root = _root(incident, found)
+    root = _root(incident, attempt, found)
     if root is not None:
         root.role = "root"
         _explain_root(incident, root)
@@ -70,11 +71,15 @@ def _candidates(incident: Incident) -> list[Failure]:
     return [f for f in incident.failures if f.level is not None and f.data.get("role") != "teardown"]
 
 
-def _root(incident: Incident, found: Course) -> Failure | None:
+def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None:
     candidates = _candidates(incident)
     if incident.outcome == "degraded":
         strong = [f for f in candidates if f.level is not None and f.level <= _WEAKEST_DEGRADED]
         late = [f for f in strong if int(f.data.get("last", f.order)) > found.ready or "request" in f.data]
+        if not late:
+            # Requests were answered with 5xx, and nothing was said: that is all there is to name.
+            answers = unexplained(incident, attempt)
+            late = [answers] if answers is not None else []
         candidates = late or strong or [f for f in incident.failures if "soft" in f.data][:1]
     if not candidates:
         return None

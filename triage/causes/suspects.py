@@ -23,7 +23,7 @@ _WAITING_KINDS = ("barrier", "collective-timeout")
 
 def suspect(incident: Incident, attempt: Attempt, root: Failure) -> None:
     """Take an incident and its root; where the root is a wait, add the suspect and put its rank first."""
-    if not _waits(root):
+    if not waits(root):
         return
     found = odd_one_out(event for event in attempt.events if event.rule == "native/py-spy")
     if found is not None:
@@ -41,7 +41,8 @@ def suspect(incident: Incident, attempt: Attempt, root: Failure) -> None:
         _add(incident, root, silent.rank, silent.last.at, reason, [silent.last])
 
 
-def _waits(root: Failure) -> bool:
+def waits(root: Failure) -> bool:
+    """Take a root failure; return whether it only waited, for a rank that may have logged nothing."""
     if root.rule in ("sglang/watchdog", "torch/collective-timeout", "native/torch-watchdog"):
         return True
     table = knowledge("roles")

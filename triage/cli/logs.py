@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.cli.common import add_output_options, deliver
@@ -21,12 +22,20 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-skip", action="store_true", help="read every line of large files, not only the regions that matter"
     )
+    parser.add_argument(
+        "--pod", action="append", type=Path, default=[], metavar="FILE",
+        help="what Kubernetes says of the pod: `kubectl get pod NAME -o json`, its events, `kubectl describe pod NAME`",
+    )  # fmt: skip
+    parser.add_argument(
+        "--together", action="store_true", help="all files are one run; by itself triage joins the logs of its nodes"
+    )
     add_output_options(parser)
     parser.epilog = """\
 examples:
   triage logs server.log
   triage logs --format json server.log.1.gz
-  kubectl logs my-pod --previous | triage logs -
+  triage logs node0.log node1.log
+  kubectl logs my-pod --previous | triage logs - --pod pod.json
 """
 
 
@@ -34,5 +43,9 @@ def run(args: argparse.Namespace) -> int:
     """Diagnose the files; print the report; return the exit status."""
     if not args.files and sys.stdin.isatty():
         raise TriageError("no log: name a file, or pipe one in (`docker logs NAME 2>&1 | triage`)")
-    options = Options(packs=args.signatures, skip=not args.no_skip)
+    options = Options(packs=args.signatures, skip=not args.no_skip, together=args.together, explain=args.explain)
+    if args.pod:
+        from triage.sources.pods import read_pods
+
+        options.pods = read_pods(args.pod)
     return deliver(diagnose(logs=args.files or ["-"], options=options), args)

@@ -15,7 +15,7 @@ from triage.incident.kinds import ExceptionKinds
 
 if TYPE_CHECKING:
     from triage.events import Extraction, Track
-    from triage.model import Event
+    from triage.model import Event, Gap
 
 # Kernel lines may come this many seconds before or after the lines of the run that they concern.
 _MARGIN = 5.0
@@ -40,12 +40,13 @@ _AFTER = ("systemd/restart", "systemd/start-limit", "systemd/failed-to-start", "
 
 @dataclass(slots=True)
 class Attempt:
-    """The events and writers of one run of one service, in order."""
+    """The events and writers of one run of one service, in order; `gaps` is what is known to be missing of it."""
 
     unit: str | None
     invocation: str | None
     events: list[Event] = field(default_factory=list)
     tracks: list[Track] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
 
     @property
     def span(self) -> tuple[float, float] | None:

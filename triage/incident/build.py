@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from triage.data import knowledge
 from triage.incident.facts import gather
 from triage.incident.fold import fold
+from triage.incident.gaps import gaps_of_lines
 from triage.model import Event, Evidence, Exit, Gap, Incident, Member, Phase, Process
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ def build(attempt: Attempt, source: str, gaps: list[Gap]) -> Incident:
     span = attempt.span
     if span:
         incident.started, incident.ended = span
+    incident.began = min(attempt.events, key=lambda event: event.order).at if attempt.events else None
     incident.zoned = any(event.at.zoned for event in attempt.events)
     incident.facts = gather(attempt.events)
     book = _ranks_of_streams(attempt.tracks)
@@ -34,8 +36,9 @@ def build(attempt: Attempt, source: str, gaps: list[Gap]) -> Incident:
     incident.processes = _processes(attempt)
     incident.phase, incident.ready = _progress(attempt.events)
     incident.exit = _exit(attempt.events)
-    incident.failures = fold([event for event in attempt.events if _is_failure(event)])
-    incident.gaps += _gaps(attempt, incident)
+    engine = "engine" in incident.facts or any(event.rule.startswith("phase/") for event in attempt.events)
+    incident.failures = fold([event for event in attempt.events if _is_failure(event)], engine)
+    incident.gaps += gaps_of_lines(attempt)
     return incident
 
 
@@ -125,7 +128,9 @@ def _progress(events: list[Event]) -> tuple[str | None, float | None]:
             reached = max(reached, order.index("ready"))
         if event.rule in ("serving/batch", "serving/ok"):
             served = True
-    if served and (ready is not None or reached < 0):
+    # Warm-up requests are served before the ready line; but who serves without ever having loaded a model loaded it
+    # before this log begins.
+    if served and (ready is not None or reached < order.index("distributed")):
         reached = order.index("serving")
     return (order[reached] if reached >= 0 else None), ready
 
@@ -167,19 +172,6 @@ def _exit(events: list[Event]) -> Exit | None:
             found.code = int(code) if code.isdigit() and not found.signal else None
         elif event.rule == "systemd/failed":
             found.result = event.data.get("result")
+        elif event.rule == "systemd/restart" and event.data.get("restarts", "").isdecimal():
+            found.restarts = int(event.data["restarts"][:9])
     return found if found != Exit() else None
-
-
-def _gaps(attempt: Attempt, incident: Incident) -> list[Gap]:
-    gaps = [
-        Gap("suppressed", f"journald dropped {event.data.get('count', 'some')} messages (rate limit)")
-        for event in attempt.events
-        if event.rule == "journald/suppressed"
-    ]
-    size = incident.facts.get("pp_size")
-    seen = {int(n) for process in incident.processes for n in re.findall(r"\bPP(\d+)", process.rank or "")}
-    if isinstance(size, int) and 1 < size <= 4096 and seen:
-        missing = [n for n in range(size) if n not in seen]
-        if missing:
-            gaps.append(Gap("missing-rank", "no line from " + ", ".join(f"PP{n}" for n in missing[:16])))
-    return gaps

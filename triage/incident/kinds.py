@@ -85,7 +85,8 @@ class ExceptionKinds:
 
     def _row(self, exception: ExceptionInfo, intro: str) -> Any:
         name = exception.type.rpartition(".")[2]
-        places = [f"{frame.file}:{frame.function}" for frame in exception.frames]
+        stacks = [exception.frames, *(link.frames for link in exception.chain)]
+        places = [f"{frame.file}:{frame.function}" for stack in stacks for frame in stack]
         for row, tests in self._rows:
             if "type" in tests and not tests["type"].fullmatch(name):
                 continue

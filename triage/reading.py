@@ -1,0 +1,128 @@
+"""From a source to what its lines say: the way of text, with the fast skip, and the way of a journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from triage.events import Extraction
+    from triage.model import Gap, Position
+    from triage.patterns import LinePattern
+    from triage.sources.query import JournalQuery
+    from triage.sources.rotated import RotatedSource
+    from triage.sources.text import TextSource
+
+# Text below this size is read line by line; above it only regions around what may matter are.
+WHOLE_BYTES = 8 * 1024 * 1024
+
+
+@dataclass(slots=True)
+class Reading:
+    """A source that was read: its name, what its lines say, what could not be read, and how it was read."""
+
+    name: str
+    extraction: Extraction
+    gaps: list[Gap] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def open_logs(names: Sequence[str | TextSource]) -> list[TextSource | RotatedSource]:
+    """Take the names of log files (`-` is standard input), or sources; return sources, files of one rotated log as one.
+
+    Raises `TriageError` for a file that can't be read.
+    """
+    from triage.sources.rotated import RotatedSource, sets
+    from triage.sources.text import TextSource
+
+    given = [name for name in names if not isinstance(name, str)]
+    found = [
+        TextSource(paths[0]) if len(paths) == 1 else RotatedSource(paths)
+        for paths in sets([name for name in names if isinstance(name, str)])
+    ]
+    return [*given, *found]
+
+
+def read_log(source: TextSource | RotatedSource, patterns: Sequence[LinePattern], *, skip: bool = True) -> Reading:
+    """Take a source of text and the log patterns of signatures; return what the lines say.
+
+    With `skip` only regions around what may matter are read of a large text. Raises `TriageError` where there is
+    nothing to read.
+    """
+    from triage.events import extract
+    from triage.lines import read_text
+    from triage.sources.text import TextSource
+
+    extraction = extract(read_text(_blocks(source.chunks(), patterns, skip), source.name), patterns)
+    if not isinstance(source, TextSource):
+        _relocate(extraction, source)
+    return Reading(source.name, extraction, source.gaps)
+
+
+def read_journal(query: JournalQuery, patterns: Sequence[LinePattern], *, skip: bool = True) -> Reading:
+    """Take a journal query and the log patterns of signatures; return what the entries say.
+
+    Raises `TriageError` where the journal can't be read or the query names nothing.
+    """
+    from triage.events import extract
+    from triage.lines import read_entries
+    from triage.sources import open_journal
+
+    source = open_journal(query)
+    select: Callable[[Sequence[bytes]], Sequence[int]] | None = None
+    if skip:
+        from triage.needles import needles
+        from triage.scan import selector
+
+        select = selector(needles(patterns))
+    extraction = extract(read_entries(source.entries(select), source.name), patterns)
+    notes = [f"read {source.name} through {source.reader}", *source.notes]
+    return Reading(source.name, extraction, source.gaps, notes)
+
+
+def _blocks(chunks: Iterable[bytes], patterns: Sequence[LinePattern], skip: bool) -> Iterator[tuple[int, bytes]]:
+    from triage.scan import regions, whole
+
+    if not skip:
+        return whole(chunks)
+    stream = iter(chunks)
+    head: list[bytes] = []
+    size = 0
+    for chunk in stream:
+        head.append(chunk)
+        size += len(chunk)
+        if size > WHOLE_BYTES:
+            from triage.needles import needles
+
+            return regions(_chain(head, stream), needles(patterns))
+    return whole(head)
+
+
+def _chain(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:
+    while head:
+        yield head.pop(0)
+    yield from rest
+
+
+def _relocate(extraction: Extraction, source: RotatedSource) -> None:
+    """Give every position the file and the offset where it stands, instead of its place in the whole."""
+    done: set[int] = set()
+    for at in positions(extraction):
+        if id(at) in done:
+            continue
+        done.add(id(at))
+        at.source, at.offset, first = source.place(at.offset)
+        if not first:
+            at.line = None
+
+
+def positions(extraction: Extraction) -> Iterator[Position]:
+    """Yield the positions of an extraction; one may come twice."""
+    for event in extraction.events:
+        yield event.at
+        yield from (item.at for item in event.evidence)
+    for track in extraction.tracks:
+        yield track.last.at
+        yield from (item.at for _, item in track.words)
