@@ -67,7 +67,7 @@ def contents(source: Path) -> Iterator[tuple[str, bytes]]:
     except broken as error:
         raise TriageError(f"{source}: cannot be unpacked: {error}") from None
     except OSError as error:
-        raise TriageError(f"{source}: {error.strerror or error}") from None
+        raise TriageError(f"{source}: {error.strerror or f'cannot be unpacked: {error}'}") from None
 
 
 def _place(name: str, source: Path) -> str | None:
