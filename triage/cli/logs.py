@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     """Diagnose the files; print the report; return the exit status."""
     if not args.files and sys.stdin.isatty():
         raise TriageError("no log: name a file, or pipe one in (`docker logs NAME 2>&1 | triage`)")
-    options = Options(packs=args.signatures, skip=not args.no_skip, together=args.together, explain=args.explain)
+    options = Options(packs=args.signatures, skip=not args.no_skip, together=args.together)
     if args.pod:
         from triage.sources.pods import read_pods
 
