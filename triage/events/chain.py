@@ -68,6 +68,8 @@ def _counts_more(earlier: ChainLink, later: ChainLink, relation: Relation) -> bo
     if relation == "remote":
         return True
     if relation == "cause":
+        if short(earlier.type) in kinds.consequences and short(later.type) not in kinds.consequences:
+            return True
         # A status gives way to what says more, not to another empty shell.
         return short(earlier.type) in kinds.status and short(later.type) not in kinds.status and bool(later.message)
     if short(earlier.type) in kinds.status and short(later.type) not in kinds.consequences:
