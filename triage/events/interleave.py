@@ -8,9 +8,10 @@ the search is run again with the facts of the best one at hand. Time is linear i
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import log
 from typing import TYPE_CHECKING
 
 from triage.events.interleave_cost import Edges, Prices, State, Token
@@ -24,6 +25,8 @@ __all__ = ["CLOSE", "NOBODY", "Edges", "deal"]
 
 # A line that ends every message in progress (a new record, a death notice); it belongs to nobody.
 CLOSE = 100
+# Stands for any line in the fact that a story goes on.
+_GOES_ON = -2
 NOBODY = -1
 
 # So many readings are kept; of a long region fewer, and only one search is made.
@@ -38,7 +41,11 @@ _DROP_TEXT = 3.0
 _SECOND_HEAD = 3.0
 _UNFINISHED = 2.0
 _SWITCH = 0.4
-_SHREDDED = 0.2
+_SHREDDED = 0.1
+_RELUCTANCE = 0.3
+_FEW = 6
+# New text in a message is the less likely the less writers change.
+_TEXT_TOO = 0.5
 _STACKISH = frozenset({FRAME, SOURCE, CARET, REPEAT, EXCEPTION})
 
 Item = tuple[int, str, bool]
@@ -76,7 +83,7 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     prices = Prices(known)
     tokens = [prices.token(*item) for item in items]
     start = _start(prices, carried)
-    search = _Search(prices, _switch_cost(tokens), _BEAM if len(tokens) <= _LONG else _NARROW)
+    search = _Search(prices, _switch_cost(tokens, len(carried)), _BEAM if len(tokens) <= _LONG else _NARROW)
     owners = _owners(search.run(tokens, start))
     if len(tokens) > _LONG:
         return owners
@@ -108,6 +115,7 @@ def _start(prices: Prices, carried: Sequence[Sequence[Item]]) -> _Reading:
                 at = step.state
                 facts.update(step.facts)
                 if step.telling:
+                    facts.add(hash((story, _GOES_ON)))
                     story = hash((story, token.id))
                     facts.add(story)
         states.append(at)
@@ -120,14 +128,21 @@ def _mark(state: int, story: int) -> int:
     return hash((state, story, 0x9E3779B9))
 
 
-def _switch_cost(tokens: Sequence[Token]) -> float:
-    """Price a change of writer by how long the writers seem to go on: seldom a frame is torn from its source line."""
-    frames = torn = 0
-    for one, following in itertools.pairwise(tokens):
+def _switch_cost(tokens: Sequence[Token], carried: int) -> float:
+    """Price a change of writer by how seldom it seems to happen: how often a frame is torn from its source line."""
+    frames = torn = heads = 0
+    for one, following in pairwise(tokens):
+        heads += one.kind == HEAD
         if one.kind == FRAME:
             frames += 1
             torn += following.kind != SOURCE
-    return _SHREDDED if frames and torn > frames / 2 else _SWITCH
+    writers = max(2, heads + carried)
+    if frames < _FEW:
+        return _SWITCH
+    # A line of another writer is a source line itself, four times in ten.
+    share = min(1.0, max(0.02, torn / frames / 0.6 * writers / (writers - 1)))
+    same, other = 1.0 - share + share / writers, share / writers
+    return max(_SHREDDED, _RELUCTANCE * log(same / other))
 
 
 class _Search:
@@ -137,6 +152,7 @@ class _Search:
         self._prices = prices
         self._width = width
         self._switch = switch
+        self._text = _TEXT_TOO * switch
         self._worst = 0.0
 
     def run(self, tokens: Sequence[Token], start: _Reading) -> _Reading:
@@ -188,9 +204,11 @@ class _Search:
             cost += sum(t.used if t.fact in used else t.instead if t.other in used else t.new for t in step.terms)
             facts = step.facts
             if step.telling:
-                stories[owner] = hash((stories[owner], token.id))
-                cost += 0.0 if stories[owner] in used else step.telling
-                facts = (*facts, stories[owner])
+                before, story = hash((stories[owner], _GOES_ON)), hash((stories[owner], token.id))
+                if story not in used:
+                    cost += step.telling + (step.forking if before in used else 0.0) + (self._text if step.text else 0.0)
+                facts = (*facts, story, before)
+                stories[owner] = story
             counts.update(facts)
             used.update(facts)
             last, states[owner] = owner, step.state
@@ -242,10 +260,13 @@ class _Search:
                 cost += self._switch
             facts = step.facts
             if step.telling:
+                before = hash((story, _GOES_ON))
                 story = hash((story, text))
                 if story not in used:
-                    cost += step.telling
-                    facts = (*facts, story)
+                    cost += step.telling + (step.forking if before in used else 0.0)
+                    if step.text:
+                        cost += self._text
+                    facts = (*facts, story, before)
             if cost > worst:
                 continue
             worst = min(worst, cost + _MARGIN)

@@ -71,7 +71,9 @@ ODD_EXCEPTION = 1.0
 NO_FRAMES = 3.0
 NEW_TEXT = 1.0
 NEW_TOLD = 0.5
-FORK = 0.01
+NEW_END = 0.01
+FORK = 1.0
+FORK_TEXT = 0.5
 EXCEPTION_AS_TEXT = 3.0
 OWN_TYPE_AS_TEXT = 4.0
 CODE_AS_TEXT = 1.5
@@ -102,7 +104,8 @@ class Term(NamedTuple):
 class Step(NamedTuple):
     """One way to give a line to a traceback: its price, the state that follows, the facts that it will have used.
 
-    `telling` is the price of a line that makes the traceback differ from every one told so far, 0 where it cannot.
+    `telling` is the price of a line that makes the traceback differ from every one told so far, 0 where it cannot, and
+    `forking` what is added to it where another one was equal up to here and has gone on.
     """
 
     base: float
@@ -110,6 +113,8 @@ class Step(NamedTuple):
     state: int
     facts: tuple[int, ...]
     telling: float = 0.0
+    forking: float = 0.0
+    text: bool = False
 
 
 class Edges:
@@ -198,7 +203,8 @@ class Prices:
         return token.steps[number]
 
     def _made(self, base: float, terms: list[Term], state: State, facts: tuple[int, ...], telling: float = 0.0) -> Step:
-        return Step(base, tuple(terms), self.state(state), facts, telling)
+        forking = FORK if telling == NEW_STORY else FORK_TEXT if telling else 0.0
+        return Step(base, tuple(terms), self.state(state), facts, telling, forking, telling == NEW_TOLD)
 
     def _step(self, state: State, token: Token) -> Step | None:
         kind, at = token.kind, state.at
@@ -282,7 +288,7 @@ class Prices:
         base = (0.0 if token.kind == EXCEPTION else ODD_EXCEPTION) + (NO_FRAMES if state.at == AT_HEAD else 0.0)
         terms = [*self._skipped(state), Term(raises, 0.0, of_type, cost - RAISED_HERE, cost)]
         follows = State(AT_MESSAGE, state.frame, NONE, number, token.id)
-        return self._made(base, terms, follows, (raises, of_type), FORK)
+        return self._made(base, terms, follows, (raises, of_type), NEW_END)
 
     def _text(self, state: State, token: Token) -> Step | None:
         if token.kind == HEAD:
