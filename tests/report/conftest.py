@@ -166,7 +166,7 @@ def pp8(unit="sglang-pp8.service"):
         "v1:00a1",
         Position(1795963549.265, True, None, 914, "gpu-node-07", "journal", 520, None, "s=0d1a;i=20a"),
         "consequence",
-        Because("f2", "a child failed"),
+        Because("f2", "child-failed"),
         level=3.0,
         fatal=True,
         text="Received sigquit from a child process. It usually means the child failed.",
@@ -178,10 +178,11 @@ def pp8(unit="sglang-pp8.service"):
         "v1:00b2",
         Position(1795963549.77, True, None, 1, "gpu-node-07", "journal", 531, None, "s=0d1a;i=215"),
         "consequence",
-        Because("f2", "the unit's own verdict"),
+        Because("f2", "unit-result"),
         level=2.5,
         fatal=True,
         text="sglang-pp8.service: Main process exited, code=killed, status=9/KILL",
+        data={"signal": "SIGKILL", "status": "9/KILL", "code": "killed"},
     )
     tracker = Failure(
         "f5",
@@ -207,7 +208,7 @@ def pp8(unit="sglang-pp8.service"):
         True,
         "failed",
         "kv-pool",
-        Exit(None, "SIGKILL", "signal"),
+        Exit(None, "SIGKILL", "signal", 2),
         Attempts(2, True, ["PP2 raised IndexError: list index out of range"]),
         {
             "engine": "sglang",
@@ -264,7 +265,8 @@ def pp8_file():
     for found in incident.failures:
         found.first.host = found.first.cursor = None
     incident.failures[2].ranks = ["PP0", "PP1", "PP2", "PP3", "PP5", "PP7"]
-    incident.failures[2].kind = "exception"
+    incident.failures[2].kind, incident.failures[2].rule = "exception", "traceback"
+    incident.failures[2].because = Because("f2", "peer-closed")
     incident.failures[2].exception = ExceptionInfo(
         "RuntimeError",
         "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:544] Connection closed by peer [127.0.0.1]:39876",
@@ -327,22 +329,31 @@ def host_oom():
             f"v1:{number}",
             Position(when + number - 1, False, rank, 40190, "node-a", "input.log", 15000 + number, 103 + number),
             "consequence",
-            Because("f1", rule),
+            Because("f1", because),
             level=level,
             ranks=[rank] if rank else [],
             text=text,
         )
-        for number, rule, level, rank, text in (
+        for number, rule, because, level, rank, text in (
             (
                 2,
-                "child-died",
+                "sglang/subprocess-crashed",
+                "process-died",
                 1.0,
                 None,
                 "Subprocess scheduler_0 (pid=40377) crashed with exit code -9. Triggering SIGQUIT for cleanup...",
             ),
-            (3, "sigquit", 3.0, None, "SIGQUIT received. signum=None, frame=None. It usually means one child failed."),
+            (
+                3,
+                "sglang/sigquit",
+                "child-failed",
+                3.0,
+                None,
+                "SIGQUIT received. signum=None, frame=None. It usually means one child failed.",
+            ),
             (
                 4,
+                "torch/peer-lost",
                 "peer-closed",
                 2.0,
                 "rank0",

@@ -3,8 +3,9 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
-from triage.report.text import clip, columns, middle, one_line, start, visible, wrap
+from triage.report.text import clip, columns, middle, one_line, sentences, start, visible, wrap
 
 
 @pytest.mark.parametrize(
@@ -64,6 +65,51 @@ def test_clip_says_how_much_is_missing():
 def test_middle_fits(text, width):
     """A line cut in the middle never takes more columns than it may, wide characters counted twice."""
     assert columns(middle(one_line(text), width)) <= width
+
+
+@given(st.text())
+def test_columns_are_those_of_rich(text):
+    """The characters that are measured without rich are measured as rich does."""
+    shown = visible(text)
+    assert columns(shown) == cell_len(shown)
+
+
+@pytest.mark.parametrize("block", [(0x20, 0x300), (0x2000, 0x2800), (0x1F300, 0x1F700), (0x4E00, 0x4F00)])
+def test_columns_of_single_characters(block):
+    """Latin, punctuation, box drawing and signs, emoji and Chinese."""
+    for code in range(*block):
+        shown = visible(chr(code))
+        assert columns(shown) == cell_len(shown), hex(code)
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("One. Two. Three.", "One. Two. …"),
+        ("One. Two.", "One. Two."),
+        (
+            "Set e.g. X, i.e. Y vs. Z. Then pp_size 0.5.18. `x` follows. More.",
+            "Set e.g. X, i.e. Y vs. Z. Then pp_size 0.5.18. …",
+        ),
+        ('He said "so." Then (it) ended! Was it? Yes.', 'He said "so." Then (it) ended! …'),
+        ("no end", "no end"),
+    ],
+)
+def test_sentences(text, short):
+    """Two of them are kept whole; what is in doubt ends no sentence."""
+    assert sentences(text, 2) == short
+
+
+@given(st.text(), st.integers(3, 60), st.integers(0, 80))
+def test_middle_keeps_what_is_asked_for(text, width, keep):
+    """The end that is to be kept never makes a line too long."""
+    line = one_line(text)
+    assert columns(middle(line, width, keep)) <= width
+
+
+def test_middle_keeps_the_end_that_says_why():
+    """What is cut is what stands before it."""
+    assert middle("a very long line of a log (its process died)", 36, 19) == "a very long line… (its process died)"
 
 
 def test_middle_keeps_both_ends():

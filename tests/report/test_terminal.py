@@ -7,8 +7,10 @@ import pytest
 
 from triage.model import Fix, TriageError
 from triage.report import render, write
-from triage.report.terminal import encodable, wants_color, width_of
+from triage.report.terminal import draws, encodable, width_of
 from triage.report.text import columns
+
+ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Terminal(io.StringIO):
@@ -23,13 +25,18 @@ class Terminal(io.StringIO):
 def test_reports_look_as_they_did(named_report, golden):
     """The first screen of each report is as it was approved; TRIAGE_BLESS=1 approves a new one."""
     name, report = named_report
-    golden(f"{name}.txt", render(report))
+    golden(f"{name}.txt", render(report, screen=True))
+
+
+def test_what_goes_into_a_pipe_looks_as_it_did(reports, golden):
+    """Nothing is left out of it for want of room."""
+    golden("pp8-unit-pipe.txt", render(reports["pp8-unit"]()))
 
 
 @pytest.mark.parametrize("width", [40, 60, 100, 160])
 def test_other_widths_look_as_they_did(reports, golden, width):
     """Narrow terminals wrap, wide ones use their width."""
-    golden(f"pp8-file-{width}.txt", render(reports["pp8-file"](), width=width))
+    golden(f"pp8-file-{width}.txt", render(reports["pp8-file"](), width=width, screen=True))
 
 
 def test_all_failures_look_as_they_did(reports, golden):
@@ -56,7 +63,7 @@ def test_commands_stand_whole_on_lines_of_their_own(reports, width):
 
 def test_the_first_screen_holds_the_essentials(reports):
     """What is needed first comes first, in at most 40 lines of 80 columns."""
-    text = render(reports["pp8-unit"]())
+    text = render(reports["pp8-unit"](), screen=True)
     lines = text.rstrip("\n").split("\n")
     assert len(lines) <= 40
     order = [
@@ -78,18 +85,38 @@ def test_the_first_screen_holds_the_essentials(reports):
 
 
 def test_a_longer_report_is_cut_to_the_screen_where_it_can_be(incidents):
-    """Of a screen that would be too long prose is cut, headlines and commands are not; --all-failures shows all."""
+    """What of a cause follows its second sentence, and what could not be checked, is cut; --all-failures shows all."""
     incident = incidents.pp8()
     found = incident.failures[1].diagnoses[0]
-    found.cause = "word " * 200
-    found.unconfirmed = ["fact " * 40]
-    text = render(incidents.report(incident))
-    assert text.count("word") < 45
-    assert "fact …" in text
-    assert "triage patch sglang/pp-triton-layer0-value-buffer --apply" in text
-    whole = render(incidents.report(incident), all_failures=True)
-    assert whole.count("word") == 200
-    assert whole.count("fact") >= 40
+    found.cause = f"{'One ' * 60}end. {'Two ' * 60}end. {'Three ' * 200}end."
+    found.unconfirmed = ["fact " * 80]
+    report = incidents.report(incident)
+    text = render(report, screen=True)
+    assert (text.count("One"), text.count("Two"), text.count("Three")) == (60, 60, 0)
+    assert "end. …\n" in text
+    assert text.count("fact") < 40 and "fact …\n" in text
+    for whole in (render(report), render(report, screen=True, all_failures=True)):
+        assert whole.count("Three") == 200
+        assert whole.count("fact") == 80
+
+
+def test_a_fix_is_never_cut(incidents):
+    """Title, detail and command stand whole on the smallest screen."""
+    incident = incidents.pp8()
+    incident.failures[1].diagnoses[0].fixes = [
+        Fix("config", "title " * 30, "detail " * 60, ["do", "it " * 40], applies="yes") for _ in range(1)
+    ]
+    text = render(incidents.report(incident), screen=True)
+    assert (text.count("title"), text.count("detail")) == (30, 60)
+    assert f"do '{'it ' * 40}'" in text
+
+
+def test_a_pipe_gets_everything(named_report):
+    """Only lines of a log are cut there."""
+    _, report = named_report
+    cut = [line for line in render(report).split("\n") if "…" in line]
+    allowed = r"  (?:failed|evidence|chain|then|message|earlier|process)? +"
+    assert all(re.match(allowed, line) or line.startswith("…") for line in cut), cut
 
 
 def test_many_fixes_are_counted(incidents):
@@ -97,10 +124,11 @@ def test_many_fixes_are_counted(incidents):
     incident = incidents.pp8()
     found = incident.failures[1].diagnoses[0]
     found.fixes = [Fix("config", f"Do thing {number}", applies="yes") for number in range(6)]
-    text = render(incidents.report(incident))
+    text = render(incidents.report(incident), screen=True)
     assert "Do thing 3" in text and "Do thing 4" not in text
     assert "and 2 more fixes, see --all-failures" in text
-    assert "Do thing 5" in render(incidents.report(incident), all_failures=True)
+    assert "Do thing 5" in render(incidents.report(incident), screen=True, all_failures=True)
+    assert "Do thing 5" in render(incidents.report(incident))
     assert "Do thing 5" in render(incidents.report(incident), "markdown")
 
 
@@ -108,7 +136,7 @@ def test_a_long_message_is_cut_on_the_screen(incidents):
     """Two more lines of a long message are shown, the rest is counted."""
     incident = incidents.pp8()
     incident.failures[1].exception.message = "\n".join(["CUDA error", *(f"line {number}" for number in range(9))])
-    text = render(incidents.report(incident))
+    text = render(incidents.report(incident), screen=True)
     assert "line 1\n" in text and "line 2" not in text
     assert "… 7 more lines" in text
     assert "line 8" in render(incidents.report(incident), "html")
@@ -123,39 +151,79 @@ def test_healthy_services_take_one_line_after_the_failed_ones(reports):
     ]
 
 
-def test_colours_only_repeat_what_words_say(named_report):
-    """Without its colours the coloured text is the plain one."""
+@pytest.mark.parametrize("screen", [False, True])
+@pytest.mark.parametrize("width", [40, 80, 120])
+def test_what_rich_draws_is_the_plain_text_with_styles(named_report, width, screen):
+    """Without its styles the drawn text is the plain one, byte for byte."""
     _, report = named_report
-    coloured = render(report, color=True)
-    assert "\x1b[" in coloured
-    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render(report)
+    drawn = render(report, color=True, width=width, screen=screen)
+    assert "\x1b[" in drawn
+    assert ESCAPE.sub("", drawn) == render(report, width=width, screen=screen)
+
+
+def test_drawn_text_of_a_log_is_the_plain_one(hostile):
+    """Neither markup nor emoji codes nor wide or combining characters of a log change the layout."""
+    for text in (":smile: [bold]x[/bold]", "你好" * 40, "e\u0301" * 90, "🧪🚀👩 " * 30):
+        hostile.incidents[0].failures[1].evidence[0].text = text
+        assert ESCAPE.sub("", render(hostile, color=True)) == render(hostile)
+
+
+def test_texts_of_a_log_are_not_styled(incidents):
+    """Paths, numbers and quotes of a log are not highlighted, links are not made."""
+    incident = incidents.unknown()
+    incident.failures[0].evidence[0].text = "got 4711 at '/tmp/x' True https://x.y/z"
+    line = next(line for line in render(incidents.report(incident), color=True).split("\n") if "4711" in line)
+    assert line.endswith("got 4711 at '/tmp/x' True https://x.y/z")
+    assert "\x1b]8" not in line
 
 
 @pytest.mark.parametrize(
-    ("choice", "stream", "env", "wanted"),
+    ("choice", "stream", "drawn"),
     [
-        ("auto", Terminal(), {}, True),
-        ("auto", io.StringIO(), {}, False),
-        ("auto", Terminal(), {"NO_COLOR": "1"}, False),
-        ("auto", Terminal(), {"NO_COLOR": ""}, True),
-        ("auto", Terminal(), {"TERM": "dumb"}, False),
-        ("always", io.StringIO(), {"NO_COLOR": "1"}, True),
-        ("never", Terminal(), {}, False),
+        ("auto", Terminal(), True),
+        ("auto", io.StringIO(), False),
+        ("always", io.StringIO(), True),
+        ("never", Terminal(), False),
     ],
 )
-def test_when_to_colour(monkeypatch, choice, stream, env, wanted):
-    """Terminals are coloured unless NO_COLOR or a dumb terminal says otherwise; --color is the last word."""
-    monkeypatch.setenv("TERM", "xterm")
+def test_when_to_draw(choice, stream, drawn):
+    """Terminals are drawn on; --color is the last word."""
+    assert draws(choice, stream) is drawn
+
+
+def written(report, stream, **options):
+    """Write a report to a stream; return what it got."""
+    write(report, stream, **options)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("env", "color", "codes"),
+    [
+        ({"TERM": "xterm"}, "auto", {"1;31", "2", "1", "36", "4"}),
+        ({"TERM": "xterm-256color", "COLORTERM": "truecolor"}, "auto", {"1;31", "2", "1", "36", "4"}),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, "auto", {"1", "2", "4"}),
+        ({"TERM": "dumb"}, "auto", set()),
+        ({"TERM": "xterm"}, "never", set()),
+        ({"TERM": "dumb", "NO_COLOR": "1"}, "always", {"1;31", "2", "1", "36", "4"}),
+    ],
+)
+def test_rich_decides_what_a_terminal_can_show(monkeypatch, reports, env, color, codes):
+    """TERM and NO_COLOR are heeded, unless colours are asked for."""
+    for name in ("TERM", "COLORTERM", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
     for name, value in env.items():
         monkeypatch.setenv(name, value)
-    assert wants_color(choice, stream) is wanted
+    text = written(reports["pp8-unit"](), Terminal(), color=color)
+    assert set(re.findall(r"\x1b\[([1-9][0-9;]*)m", text)) == codes
+    assert ESCAPE.sub("", text) == render(reports["pp8-unit"](), screen=True)
 
 
 def test_a_closed_stream_is_no_terminal():
     """Asking a closed stream does not raise."""
     stream = io.StringIO()
     stream.close()
-    assert wants_color("auto", stream) is False
+    assert draws("auto", stream) is False
 
 
 @pytest.mark.parametrize(("said", "width"), [("132", 132), ("", 80), ("0", 80), ("many", 80), ("99999999999", 80)])
@@ -177,13 +245,10 @@ def test_what_an_encoding_cannot_hold_is_written_as_ascii(reports):
 
 
 def test_write_to_a_pipe_is_plain(reports):
-    """In a pipe there are no colours and 80 columns."""
-    stream = io.StringIO()
-    write(reports["unknown"](), stream)
-    assert stream.getvalue() == render(reports["unknown"]())
-    stream = Terminal()
-    write(reports["unknown"](), stream, width=100)
-    assert stream.getvalue() == render(reports["unknown"](), color=True, width=100)
+    """In a pipe there are no styles, 80 columns and no limit of lines."""
+    assert written(reports["unknown"](), io.StringIO()) == render(reports["unknown"]())
+    drawn = written(reports["unknown"](), Terminal(), width=100)
+    assert ESCAPE.sub("", drawn) == render(reports["unknown"](), width=100, screen=True)
 
 
 def test_an_unknown_format_is_the_users_error(reports):

@@ -12,6 +12,8 @@ from triage.pipeline import Options, diagnose
 if TYPE_CHECKING:
     import argparse
 
+    from triage.model import Report
+
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """Add the command's options to its parser."""
@@ -25,5 +27,14 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(f"$ triage logs {log.name}\n\n")
         sys.stdout.flush()
     report = diagnose(logs=[str(log)], options=Options(packs=args.signatures))
+    _unplace(report, log.name)
     deliver(report, args)
     return 0
+
+
+def _unplace(report: Report, name: str) -> None:
+    """Name the log instead of the place where the package keeps it, which is nobody's to read on in."""
+    for incident in report.incidents:
+        incident.source = name
+        for failure in incident.failures:
+            failure.first.source = ""

@@ -8,6 +8,7 @@ from triage.model import TriageError
 
 if TYPE_CHECKING:
     from triage.model import Incident, Report
+    from triage.report.layout import Span
 
 __all__ = ["FORMATS", "render", "summary", "write"]
 
@@ -22,13 +23,20 @@ def render(
     width: int = 80,
     all_failures: bool = False,
     mask: bool = True,
+    screen: bool = False,
 ) -> str:
     """Take a report and one of `FORMATS`; return the whole text, which ends with a newline.
 
-    `color` and `width` (columns) concern text only. With `all_failures` text, Markdown and HTML list every failure
-    with its role. Tokens and keys are masked, in Markdown and HTML also prompts, hosts, addresses and users, unless
-    `mask` is False. Raises `TriageError` for an unknown format.
+    `color`, `width` (columns) and `screen` concern text only: with `screen` it is made to fit one screen where that is
+    possible, by leaving out what can be asked for. With `all_failures` text, Markdown and HTML list every failure with
+    its role, and nothing is left out. Tokens and keys are masked, in Markdown and HTML also prompts, hosts, addresses
+    and users, unless `mask` is False. Raises `TriageError` for an unknown format.
     """
+    if format == "text":
+        from triage.report.terminal import drawn, plain
+
+        lines = _lines(report, width, all_failures, mask, screen)
+        return drawn(lines, width) if color else plain(lines)
     if format in ("json", "jsonl"):
         from triage.report import json_report
 
@@ -38,24 +46,14 @@ def render(
     from triage.report.prepare import prepared
     from triage.report.view import build
 
-    share = format != "text"
-    view = build(
-        prepared(report, mask=mask, share=mask and share),
-        all_failures,
-        brief=not share and not all_failures,
-        local=not share,
-    )
+    view = build(prepared(report, mask=mask, share=mask), all_failures)
     if format == "markdown":
         from triage.report import markdown
 
         return markdown.render(view)
-    if format == "html":
-        from triage.report import html
+    from triage.report import html
 
-        return html.render(view)
-    from triage.report import terminal
-
-    return terminal.render(view, width, color)
+    return html.render(view)
 
 
 def write(
@@ -70,19 +68,32 @@ def write(
 ) -> None:
     """Take a report and a text stream; write the report to it, as its terminal, its width and its encoding allow.
 
-    Raises `TriageError` for an unknown format; errors of the stream are the caller's.
+    On a terminal it is made to fit the screen; a pipe or a file gets all of it. Raises `TriageError` for an unknown
+    format; errors of the stream are the caller's.
     """
     from triage.report import terminal
 
-    text = render(
-        report,
-        format,
-        color=terminal.wants_color(color, stream),
-        width=width or terminal.width_of(stream),
-        all_failures=all_failures,
-        mask=mask,
-    )
+    if format == "text":
+        width = width or terminal.width_of(stream)
+        lines = _lines(report, width, all_failures, mask, terminal.is_terminal(stream))
+        text = (
+            terminal.drawn(lines, width, None if color == "always" else stream)
+            if terminal.draws(color, stream)
+            else terminal.plain(lines)
+        )
+    else:
+        text = render(report, format, all_failures=all_failures, mask=mask)
     stream.write(terminal.encodable(text, stream))
+
+
+def _lines(report: Report, width: int, all_failures: bool, mask: bool, screen: bool) -> list[list[Span]]:
+    from triage.report.layout import lay_out
+    from triage.report.prepare import prepared
+    from triage.report.view import build
+
+    screen = screen and not all_failures
+    view = build(prepared(report, mask=mask), all_failures, screen=screen, local=True)
+    return lay_out(view, width, screen)
 
 
 def summary(incident: Incident) -> str:

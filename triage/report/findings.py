@@ -1,20 +1,20 @@
-"""The first half of a view: which run, what failed in it, why, and what to do about it."""
+"""The first part of a view: which run of what it is, and what failed in it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from triage.report.items import Item, Section
-from triage.report.names import command, frame, places, ranks
-from triage.report.sentence import diagnoses, first_line, happened, head, named, phase_name, reason_of
+from triage.report.names import frame, places, ranks
+from triage.report.onward import read_on
+from triage.report.sentence import first_line, head, named, phase_name, reason_of, service
 from triage.report.text import one_line, visible
 from triage.report.times import clock, span
-from triage.report.wording import risks
 
 if TYPE_CHECKING:
-    from triage.model import Diagnosis, ExceptionInfo, Failure, Fix, Frame, Incident
+    from triage.model import ExceptionInfo, Failure, Frame, Incident
 
-_MESSAGE_LINES, _CHAIN, _FIXES, _OTHERS = 40, 3, 4, 3
+_MESSAGE_LINES, _CHAIN, _LONG = 40, 3, 400
 # How another exception of the chain is tied to the one that is shown: printed before it, and after it.
 _BEFORE = {"cause": "caused by", "context": "in handling", "remote": "quoted", "group": "in a group"}
 _AFTER = {"cause": "led to", "context": "then came", "remote": "quoted by", "group": "in a group"}
@@ -26,7 +26,6 @@ _UNSAID = (None, "", "null", "none", "auto", "cuda", 1, "1")
 
 def run(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
     """Take an incident and its root failure; return which run of which service it is, and how far it came."""
-    by_file = root is not None and root.first.cursor is None
     attempts = incident.attempts.count
     parts = [
         f"attempt {attempts} of {attempts}" if attempts > 1 else "",
@@ -34,11 +33,19 @@ def run(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
     ]
     rows = [
         ("run", ", ".join(filter(None, parts))),
-        ("source", one_line(incident.source) if "/" in incident.source and not by_file else ""),
+        ("source", _source(incident, root)),
         ("service" if incident.facts.get("engine") else "where", _engine(incident)),
         ("reached", _reached(incident, local)),
     ]
     return [Section(label, [Item("prose", text)], "run") for label, text in rows if text]
+
+
+def _source(incident: Incident, root: Failure | None) -> str:
+    """Return where it was read, unless that is said by the sentence or by the command to read on."""
+    source = incident.source
+    if source in ("", "-", "stdin", "journal", service(incident)):
+        return ""
+    return "" if root is not None and source in read_on(incident, root.first) else one_line(source)
 
 
 def _engine(incident: Incident) -> str:
@@ -72,17 +79,17 @@ def _reached(incident: Incident, local: bool) -> str:
     return one_line(", ".join(parts))
 
 
-def failure(incident: Incident, root: Failure | None, brief: bool) -> list[Section]:
+def failure(incident: Incident, root: Failure | None, screen: bool) -> list[Section]:
     """Take an incident and its root failure; return what failed and where, or what could have been the root.
 
     The headline is left out where the sentence above has said all of it.
     """
     suspects = _suspects(incident)
     if root is None:
-        return [*_candidates(incident), *suspects]
-    found, headline = _places(root), _headline(root, brief)
-    if not found or [item.text.replace(": ", " raised ", 1) for item in headline] != [happened(root)]:
-        found.insert(0, Section("failed", headline, "failure"))
+        return [*_roots(incident), *suspects]
+    found = _places(root)
+    if _says_more(root):
+        found.insert(0, Section("failed", _headline(root, screen), "failure"))
     note = {
         "inferred": "Lines of several ranks were mixed: which rank these belong to is inferred.",
         "partial": "A part of the traceback is missing in the log.",
@@ -93,38 +100,49 @@ def failure(incident: Incident, root: Failure | None, brief: bool) -> list[Secti
         found.append(Section("chain", _chain(root.exception), "failure"))
     reason = reason_of(incident, root)
     if reason is not None:
-        found.append(Section("because", [Item("strong", head(reason, 400), lines=2)], "failure"))
+        found.append(Section("because", [Item("strong", head(reason, _LONG), lines=2)], "failure"))
     return [*found, *suspects]
 
 
 def _suspects(incident: Incident) -> list[Section]:
     silent = [found for found in incident.failures if found.role == "suspect"]
     return [
-        Section("suspect", [Item("prose", f"{ranks(found.ranks) or 'a process'}: {head(found, 400)}")], "failure")
+        Section("suspect", [Item("prose", f"{ranks(found.ranks) or 'a process'}: {head(found, _LONG)}")], "failure")
         for found in silent[:2]
     ]
 
 
-def _headline(root: Failure, brief: bool) -> list[Item]:
+def _says_more(root: Failure) -> bool:
+    repeated = len(root.ranks) > 1 or root.count > 1
+    return repeated or head(root, _LONG) != head(root) or bool(_rest(root))
+
+
+def _headline(root: Failure, screen: bool) -> list[Item]:
     who = ranks(root.ranks)
     if root.first.rank and len(root.ranks) > 1:
         who += f" ({one_line(root.first.rank)} first)"
     times = f", {root.count:,} times" if root.count > max(len(root.ranks), 1) else ""
-    message = root.exception.message if root.exception else root.text
-    items = [Item("strong", f"{who}{times}: {head(root, 400)}" if who else head(root, 400) + times, lines=3)]
-    rest = [line for line in message.split("\n") if line.strip()]
+    said = head(root, _LONG)
+    items = [Item("strong", f"{who}{times}: {said}" if who else said.rstrip(".") + times, lines=3)]
+    return items + [Item("log", visible(line.rstrip())) for line in _bounded(_rest(root), screen)]
+
+
+def _rest(root: Failure) -> list[str]:
+    """Return what an exception says after the first line of its message."""
+    if root.exception is None:
+        return []
+    message = root.exception.message
+    lines = [line for line in message.split("\n") if line.strip()]
     shown = first_line(message)
-    rest = rest[rest.index(shown) + 1 :] if shown in rest else []
-    if root.exception is not None:
-        rest += root.exception.notes
-        items += [Item("log", visible(line.rstrip())) for line in _bounded(rest, brief)]
-    return items
+    return (lines[lines.index(shown) + 1 :] if shown in lines else []) + root.exception.notes
 
 
 def _chain(exception: ExceptionInfo) -> list[Item]:
     links = [
         Item(
-            "log", named(link.type, link.message, 400), (_BEFORE if number < exception.place else _AFTER)[link.relation]
+            "log",
+            named(link.type, link.message, _LONG),
+            (_BEFORE if number < exception.place else _AFTER)[link.relation],
         )
         for number, link in enumerate(exception.chain[:_CHAIN])
     ]
@@ -132,8 +150,8 @@ def _chain(exception: ExceptionInfo) -> list[Item]:
     return [*links, Item("quiet", f"and {more} more")] if more > 0 else links
 
 
-def _bounded(lines: list[str], brief: bool) -> list[str]:
-    most = 2 if brief else _MESSAGE_LINES
+def _bounded(lines: list[str], screen: bool) -> list[str]:
+    most = 2 if screen else _MESSAGE_LINES
     return lines if len(lines) <= most + 1 else [*lines[:most], f"… {len(lines) - most} more lines"]
 
 
@@ -145,75 +163,12 @@ def _places(root: Failure) -> list[Section]:
     return [Section(name, found, "failure") for name, found in rows if found]
 
 
-def _candidates(incident: Incident) -> list[Section]:
+def _roots(incident: Incident) -> list[Section]:
     able = [
         found for found in incident.failures if found.role not in ("unrelated", "suspect") and found.level is not None
     ]
     able.sort(key=lambda found: (found.level or 0.0, found.order))
-    items = [Item("log", head(found, 400), ranks(found.ranks, 3) or found.kind) for found in able[:3]]
+    items = [Item("log", head(found, _LONG), ranks(found.ranks, 3) or found.kind) for found in able[:3]]
     if not items:
-        return [Section("failed", [Item("strong", "No root found, and nothing that could be one.")], "failure")]
-    return [Section("failed", [Item("strong", "No root found. It could be one of these:"), *items], "failure")]
-
-
-def cause(incident: Incident, root: Failure | None) -> list[Section]:
-    """Take an incident and its root failure; return why it failed, how sure that is, and what else it could be."""
-    known = diagnoses(incident, root)
-    if not known:
-        return []
-    best = known[0]
-    text = [Item("strong", one_line(best.title))]
-    text += [Item("prose", visible(part), lines=4) for part in best.cause.strip().split("\n\n") if part.strip()]
-    found = [Section("cause", text, "cause"), *_certainty(best)]
-    others = [
-        Item("prose", one_line(f"{other.signature} ({other.confidence}): {other.title}"), lines=1)
-        for other in known[1 : 1 + _OTHERS]
-    ]
-    if others:
-        found.append(Section("or", others, "cause"))
-    return found
-
-
-def _certainty(best: Diagnosis) -> list[Section]:
-    rows = [
-        (best.confidence, "matched " + ", ".join(best.matched) if best.matched else ""),
-        ("unchecked", ", ".join(text for text in best.unconfirmed if not (best.release and " release " in text))),
-        ("missing", ", ".join(best.missing)),
-        ("release", best.release),
-        ("not when", best.not_when if best.confidence == "possible" else ""),
-    ]
-    return [
-        Section(label, [Item("prose", one_line(text), lines=0 if label == "release" else 2)], "cause")
-        for label, text in rows
-        if text
-    ]
-
-
-def fixes(incident: Incident, root: Failure | None, brief: bool) -> list[Section]:
-    """Take an incident and its root failure; return what to do, in order, with the commands that do it.
-
-    Fixes that don't apply here are left out while there are others.
-    """
-    found: dict[tuple[str, str], Fix] = {}
-    for diagnosis in diagnoses(incident, root):
-        for fix in diagnosis.fixes:
-            found.setdefault((fix.title, str(fix.command)), fix)
-    able = [fix for fix in found.values() if fix.applies != "no"] or list(found.values())
-    most = _FIXES if brief and len(able) > _FIXES + 1 else len(able)
-    sections = [Section(f"fix {number}", _fix(fix), "fixes") for number, fix in enumerate(able[:most], 1)]
-    if len(able) > most:
-        sections[-1].items.append(Item("quiet", f"and {len(able) - most} more fixes, see --all-failures"))
-    return sections
-
-
-def _fix(fix: Fix) -> list[Item]:
-    risk = risks(name for name in fix.risk if name != "none")
-    items = [Item("strong", one_line(f"{fix.title} ({risk})" if risk else fix.title))]
-    if fix.detail:
-        items.append(Item("prose", visible(fix.detail.strip()), lines=1 if fix.command else 2))
-    if fix.command:
-        items.append(Item("command", command(fix.command)))
-    if fix.why and fix.applies != "yes":
-        word = {"no": "Does not apply", "unknown": "Not sure that it applies"}[fix.applies]
-        items.append(Item("quiet", one_line(f"{word}: {fix.why}"), lines=2))
-    return items
+        return [Section("failed", [Item("strong", "Nothing was found that could be the root.")], "failure")]
+    return [Section("failed", [Item("strong", "It could be one of these:"), *items], "failure")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from triage.model import Diagnosis, Failure, Incident
 
 _MESSAGE = 110
+# What of a line of the OOM killer says which process it was, without the many numbers after it.
+_KILLED = re.compile(r".{0,200}[Kk]illed process \d+ \([^)]*\)")
 
 
 def summary(incident: Incident) -> str:
@@ -37,7 +40,7 @@ def summary(incident: Incident) -> str:
         opening = " ".join(filter(None, (f"{name} failed", reached(incident, root))))
     if root is None:
         return f"{opening}: no root found"
-    return f"{opening}: {happened(root)} ({_known(incident, root)})"
+    return f"{opening}: {happened(root)}{_known(incident, root)}"
 
 
 def service(incident: Incident) -> str:
@@ -111,7 +114,8 @@ def head(failure: Failure, width: int = _MESSAGE) -> str:
 def _said(failure: Failure) -> str:
     if failure.kind == "kernel":
         lines = [*failure.text.split("\n", 50), *(found.text for found in failure.evidence)]
-        return next((line for line in lines if "illed process" in line), first_line(failure.text))
+        killed = next(filter(None, map(_KILLED.match, lines)), None)
+        return killed[0] if killed else first_line(failure.text)
     return first_line(failure.text)
 
 
@@ -148,7 +152,11 @@ def diagnoses(incident: Incident, root: Failure | None) -> list[Diagnosis]:
 
 def _known(incident: Incident, root: Failure) -> str:
     known = diagnoses(incident, root)
-    return f"{one_line(known[0].signature)}, {known[0].confidence}" if known else "no signature matches"
+    if not known:
+        return " (no signature matches)"
+    if known[0].confidence == "possible":
+        return ", cause not certain"
+    return f" ({one_line(known[0].signature)}, {known[0].confidence})"
 
 
 def _well(incident: Incident) -> str:

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from triage.report.aftermath import why
 from triage.report.items import Item, Section
 from triage.report.names import command, frame, ranks
-from triage.report.sentence import diagnoses, head, phase_name, reason_of
+from triage.report.onward import read_on
+from triage.report.sentence import head, phase_name, reason_of
 from triage.report.text import middle, one_line, visible
 from triage.report.times import clock, duration, stamp
 
 if TYPE_CHECKING:
     from triage.model import Evidence, Failure, Incident, Position, Process
 
-_LINES, _GAPS, _FOLLOWERS, _EARLIER, _LINKS = 4, 4, 3, 2, 2
-_UNIT = re.compile(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
-_LINK = re.compile(r"https://[\w.-]+(?:/[\w.~:/?#@!$&()*+,;=%-]*)?", re.ASCII)
-_PACKED = (".gz", ".xz", ".zst", ".bz2", ".journal", ".export")
+_LINES, _GAPS = 4, 4
 
 
 def evidence(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
@@ -25,12 +23,17 @@ def evidence(incident: Incident, root: Failure | None, local: bool) -> list[Sect
     if root is None:
         return []
     reason = reason_of(incident, root)
-    lines = [*(_decisive(reason)[:1] if reason else []), *_decisive(root)]
+    lines = _decisive(root)
     items = [Item("log", _shown(found.text), where(found.at, local)) for found in lines]
+    if len(lines) > 1 and "Traceback (most recent call last)" in lines[0].text:
+        # The command to read on leads there, too.
+        items[0].spare = True
+    if reason:
+        items = [Item("log", _shown(found.text), where(found.at, local)) for found in _decisive(reason)[:1]] + items
     if not items:
         items = [Item("log", _shown(root.text or head(root)), where(root.first, local))]
     found = [Section("evidence", items, "lines")]
-    go = _read_on(incident, root.first)
+    go = read_on(incident, root.first)
     if go:
         found.append(Section("read on", [Item("command", command(go))], "lines"))
     return found
@@ -59,85 +62,6 @@ def _shown(text: str) -> str:
     return visible(lines[0].strip()) + more if lines else ""
 
 
-def _read_on(incident: Incident, at: Position) -> list[str]:
-    unit = _unit(incident)
-    if at.cursor is not None:
-        if not unit or not at.time or not 0 < at.time < 1e11:
-            return []
-        return ["journalctl", *_directory(incident), "-u", unit, f"--since=@{int(at.time)}"]
-    source = at.source or incident.source
-    if not _is_file(source) or source.startswith("-") or source.endswith(_PACKED):
-        return []
-    return ["less", f"+{at.line}" if at.line is not None else f"+{at.offset}P", source]
-
-
-def _directory(incident: Incident) -> list[str]:
-    """Return the options that make journalctl, and triage, read the directory that the incident was read from."""
-    kind, _, place = incident.source.partition(" ")
-    return ["-D", place] if kind == "journal" and place.startswith("/") and "," not in place else []
-
-
-def _is_file(source: str) -> bool:
-    return source != "stdin" and not source.startswith("journal") and ("/" in source or "." in source)
-
-
-def _unit(incident: Incident) -> str | None:
-    units = [member.unit for member in incident.members if member.unit and _UNIT.fullmatch(member.unit)]
-    return units[0] if units else None
-
-
-def aftermath(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
-    """Take an incident and its root failure; return what followed from it, and what other attempts did."""
-    found = []
-    followers = _followers(incident, root)
-    if followers:
-        found.append(Section("then", followers, "lines"))
-    earlier = incident.attempts.count - 1
-    if earlier > 0:
-        found.append(Section("earlier", _earlier(incident, earlier), "lines"))
-    again = stamp(incident.attempts.restarted, incident.zoned, local)
-    if again:
-        found.append(
-            Section("later", [Item("prose", f"started again at {again}, too short a time ago to tell")], "lines")
-        )
-    return found
-
-
-def _followers(incident: Incident, root: Failure | None) -> list[Item]:
-    own = set(root.ranks) if root else set()
-    fallen: set[str] = set()
-    kinds: dict[str, list[str]] = {}
-    others = 0
-    for other in incident.failures:
-        if other.role == "consequence" and root is not None:
-            if own.issuperset(other.ranks):
-                others += 1
-            else:
-                fallen.update(other.ranks)
-                kinds.setdefault(head(other), []).extend(other.ranks)
-    teardown = sum(other.role == "teardown" for other in incident.failures)
-    parts = [
-        f"{_count(len(fallen - own), 'more rank')} fell after it" if fallen else "",
-        f"{_count(others, 'failure')} followed from it" if others else "",
-        f"{_count(teardown, 'failure')} while it was taken down" if teardown else "",
-    ]
-    text = ", ".join(filter(None, parts))
-    items = [Item("prose", text + (":" if kinds else ""))] if text else []
-    items += [Item("log", said, ranks(who, 3)) for said, who in list(kinds.items())[:_FOLLOWERS]]
-    if len(kinds) > _FOLLOWERS:
-        items.append(Item("quiet", f"and {len(kinds) - _FOLLOWERS} more kinds, see --all-failures"))
-    return items
-
-
-def _earlier(incident: Incident, earlier: int) -> list[Item]:
-    tail = {True: ", failed in the same way", False: ", not all failed in the same way:", None: ""}
-    same = incident.attempts.same_fingerprint
-    items = [Item("prose", f"{_count(earlier, 'attempt')} before this one{tail[same]}")]
-    if same is False:
-        items += [Item("log", one_line(text)) for text in incident.attempts.earlier[-_EARLIER:]]
-    return items
-
-
 def unsure(incident: Incident) -> list[Section]:
     """Take an incident; return what could not be read and could change the verdict.
 
@@ -148,29 +72,6 @@ def unsure(incident: Incident) -> list[Section]:
     if len(gaps) > _GAPS:
         items.append(Item("quiet", f"and {len(gaps) - _GAPS} more"))
     return [Section("not seen", items, "more")] if items else []
-
-
-def next_steps(incident: Incident, root: Failure | None) -> list[Section]:
-    """Take an incident and its root failure; return where to read more, or what to do when nothing is known."""
-    known = diagnoses(incident, root)
-    if known:
-        links = [Item("link", link) for link in known[0].references if _LINK.fullmatch(link)]
-        more = Item("command", command(["triage", "explain", known[0].signature]))
-        return [Section("more", [more, *links[:_LINKS]], "more")]
-    if root is not None or incident.outcome == "failed":
-        text = "No signature matches this failure. To see all that failed, and what is known:"
-        commands = [_again(incident), ["triage", "signatures", "list"]]
-        return [Section("next", [Item("prose", text), *(Item("command", command(c)) for c in commands if c)], "more")]
-    return []
-
-
-def _again(incident: Incident) -> list[str]:
-    unit = _unit(incident)
-    if unit:
-        return ["triage", "journal", unit, *_directory(incident), "--all-failures"]
-    if not _is_file(incident.source):
-        return []
-    return ["triage", "logs", "--all-failures", *(["--"] if incident.source.startswith("-") else []), incident.source]
 
 
 def every(incident: Incident, local: bool) -> list[Section]:
@@ -185,8 +86,9 @@ def _failure(found: Failure, heads: dict[str, str], local: bool) -> list[Item]:
     items = [Item("prose", f"{found.role}{f', {who}' if who else ''}{times}: {head(found, 400)}")]
     if found.because is not None:
         other = heads.get(found.because.failure, "")
-        reason = f"{found.because.failure}{f' ({other})' if other else ''}, by the rule {found.because.rule}"
-        items.append(Item("quiet", one_line(f"because of {reason}")))
+        follows = f"because of {found.because.failure}{f' ({other})' if other else ''}"
+        words = why(found.because.rule) or f"by the rule {found.because.rule}"
+        items.append(Item("quiet", one_line(f"{follows}: {words}")))
     items += [Item("quiet", one_line(f"{known.signature} ({known.confidence})")) for known in found.diagnoses[:3]]
     items.append(
         Item("log", _shown(found.evidence[0].text if found.evidence else found.text), where(found.first, local))
@@ -226,7 +128,3 @@ def facts(incident: Incident) -> list[Section]:
     items = [Item("log", middle(one_line(str(value)), 400), one_line(name)) for name, value in facts]
     times = [Item("log", stamp(incident.ready, incident.zoned, False), "ready")] if incident.ready is not None else []
     return [Section("facts", items + times, "facts")] if items or times else []
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

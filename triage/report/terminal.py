@@ -1,67 +1,87 @@
-"""The report for a terminal or a pipe: plain text, with colours where they are wanted.
+"""The report as text: plain for pipes and files, drawn by rich on a terminal.
 
-Colours are the eight of every terminal and only repeat what signs and words say. They are written here, not by rich:
-importing that took longer than a whole diagnosis of a log of ordinary size, and layout and escaping are shared with
-pipes anyway.
+Both show the lines of `layout`, so that they differ in styles only. rich takes longer to import than a log of ordinary
+size takes to be diagnosed: it is loaded where something is drawn, and a pipe never waits for it.
 """
 
 from __future__ import annotations
 
+import io
 import os
 from typing import IO, TYPE_CHECKING, Literal
 
-from triage.report.layout import lay_out
-
 if TYPE_CHECKING:
-    from triage.report.items import View
+    from rich.text import Text
+
     from triage.report.layout import Span
 
 Color = Literal["auto", "always", "never"]
 
 _WIDTH = 80
+# The eight colours of every terminal; they only repeat what signs and words say.
 _STYLES = {
-    "failed": "1;31",
-    "degraded": "1;33",
-    "starting": "1;36",
-    "healthy": "32",
-    "label": "2",
-    "at": "2",
-    "quiet": "2",
-    "strong": "1",
-    "command": "36",
-    "link": "4",
+    "failed": "bold red",
+    "degraded": "bold yellow",
+    "starting": "bold cyan",
+    "healthy": "green",
+    "label": "dim",
+    "at": "dim",
+    "quiet": "dim",
+    "strong": "bold",
+    "command": "cyan",
+    "link": "underline",
 }
 # For terminals and files that can't hold these.
 _ASCII = str.maketrans({"✗": "x", "✓": "+", "…": "..."})
 
 
-def render(view: View, width: int = _WIDTH, color: bool = False) -> str:
-    """Take a view, a width in columns and whether to colour; return the text, which ends with a newline."""
-    return "".join(_line(line, color) for line in lay_out(view, width))
+def plain(lines: list[list[Span]]) -> str:
+    """Take laid out lines; return them as text without any style, each ending with a newline."""
+    return "".join("".join(text for text, _ in line).rstrip() + "\n" for line in lines)
 
 
-def _line(spans: list[Span], color: bool) -> str:
-    if not color:
-        return "".join(text for text, _ in spans).rstrip() + "\n"
-    return "".join(_painted(text, _STYLES.get(style)) for text, style in spans) + "\n"
+def drawn(lines: list[list[Span]], width: int, stream: IO[str] | None = None) -> str:
+    """Take laid out lines, their width in columns, and the terminal they are for; return them as rich draws them.
 
-
-def _painted(text: str, style: str | None) -> str:
-    bare = text.strip()
-    if style is None or not bare:
-        return text
-    before, _, after = text.partition(bare)
-    return f"{before}\x1b[{style}m{bare}\x1b[0m{after}"
-
-
-def wants_color(choice: Color, stream: IO[str]) -> bool:
-    """Take the user's choice and the stream; return whether to colour.
-
-    `auto` means on a terminal that is not `dumb`, unless NO_COLOR is set (https://no-color.org).
+    rich decides what the terminal can show, by TERM, COLORTERM, NO_COLOR and the like; without a stream the eight
+    colours are used whatever the environment says. Texts of a log are neither markup nor emoji codes, and are not
+    highlighted.
     """
-    if choice != "auto":
-        return choice == "always"
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb" and _is_terminal(stream)
+    from rich.console import Console
+    from rich.text import Text
+
+    asked = stream is None
+    console = Console(
+        file=stream or io.StringIO(),
+        width=width,
+        force_terminal=True if asked else None,
+        color_system="standard" if asked else "auto",
+        no_color=False if asked else None,
+        markup=False,
+        highlight=False,
+        emoji=False,
+        soft_wrap=True,
+    )
+    with console.capture() as captured:
+        console.print(Text("\n").join(map(_styled, lines)))
+    return captured.get()
+
+
+def _styled(line: list[Span]) -> Text:
+    from rich.text import Text
+
+    styled = Text()
+    for text, style in line:
+        words = text.lstrip()
+        styled.append(text[: len(text) - len(words)])
+        styled.append(words, _STYLES.get(style))
+    styled.rstrip()
+    return styled
+
+
+def draws(choice: Color, stream: IO[str]) -> bool:
+    """Take the user's choice and the stream; return whether rich is to draw: `auto` means on a terminal."""
+    return choice == "always" or (choice == "auto" and is_terminal(stream))
 
 
 def width_of(stream: IO[str]) -> int:
@@ -69,7 +89,7 @@ def width_of(stream: IO[str]) -> int:
     said = os.environ.get("COLUMNS", "")
     if said.isdecimal() and 0 < int(said[:6]) < 10_000:
         return int(said)
-    if _is_terminal(stream):
+    if is_terminal(stream):
         try:
             return os.get_terminal_size(stream.fileno()).columns or _WIDTH
         except (OSError, ValueError):
@@ -89,7 +109,8 @@ def encodable(text: str, stream: IO[str]) -> str:
     return text
 
 
-def _is_terminal(stream: IO[str]) -> bool:
+def is_terminal(stream: IO[str]) -> bool:
+    """Take a stream; return whether it is a terminal; a closed one is none."""
     try:
         return stream.isatty()
     except (AttributeError, ValueError):

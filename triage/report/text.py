@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 # Drawn as nothing, or as a blank, though Unicode calls them letters, marks or symbols.
 _BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _ELLIPSIS = "…"
+# The end of a sentence. A dot of "e.g. X" or "vs. Y" is none, and where it is in doubt there is none.
+_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\betc)[.!?][)\]`'\"]?(?=\s+[A-Z`\"'(])")
+# Latin letters, dashes and quotes, what progress bars are drawn with, and the signs of a report.
+_NARROW = re.compile("[ -~\xa0-\xac\xae-\u02ff\u2010-\u2027\u2500-\u25fc✓✗]*")
 
 
 def visible(text: str) -> str:
@@ -57,28 +62,38 @@ def start(text: str, length: int) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + _ELLIPSIS
 
 
+def sentences(text: str, count: int) -> str:
+    """Take prose and a number of sentences; return so many from its beginning, and an ellipsis if there are more."""
+    for number, end in enumerate(_END.finditer(text), 1):
+        if number == count:
+            return f"{text[: end.end()]} {_ELLIPSIS}"
+    return text
+
+
 def columns(text: str) -> int:
-    """Take visible text; return how many columns of a terminal it takes."""
-    if text.isascii():
+    """Take visible text; return how many columns of a terminal it takes.
+
+    rich measures, but nothing of rich is imported for the characters that most reports consist of: each of them takes
+    one column, and a report for a pipe is ready before rich is loaded.
+    """
+    if _NARROW.fullmatch(text):
         return len(text)
-    return sum(map(_columns, text))
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
-def _columns(char: str) -> int:
-    if char < "\u0300":
-        return 1
-    if unicodedata.category(char) in ("Mn", "Me"):
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+def middle(text: str, width: int, keep: int = 0) -> str:
+    """Take one visible line and a width; return it whole, or cut in the middle, so that it fits.
 
-
-def middle(text: str, width: int) -> str:
-    """Take one visible line and a width; return it whole, or cut in the middle, so that it fits."""
+    Where it is cut, at least a third of what is left is its beginning and a third its end, the last `keep` characters
+    if they are not too many.
+    """
     if columns(text) <= width:
         return text
     if width < 3:
         return _ELLIPSIS[:width]
-    tail = (width - 1) // 3
+    tail = max((width - 1) // 3, min(columns(text[len(text) - keep :]) if keep else 0, (width - 1) * 2 // 3))
     head = _fitting(text, width - 1 - tail)
     end = _fitting(text[::-1], tail)
     return text[:head] + _ELLIPSIS + text[len(text) - end :]
@@ -90,7 +105,7 @@ def _fitting(text: str, width: int) -> int:
         return min(len(text), width)
     used = 0
     for number, char in enumerate(text):
-        used += _columns(char)
+        used += columns(char)
         if used > width:
             return number
     return len(text)

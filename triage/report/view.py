@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triage.report import findings, surroundings
+from triage.report import findings, reasons, surroundings
+from triage.report.aftermath import aftermath
 from triage.report.items import Block, View
+from triage.report.onward import next_steps
 from triage.report.sentence import root_of, summary
 from triage.report.text import one_line
 
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 _URGENCY: dict[str, int] = {"failed": 0, "degraded": 1, "starting": 2, "healthy": 3}
 
 
-def build(report: Report, all_failures: bool = False, brief: bool = False, local: bool = False) -> View:
+def build(report: Report, all_failures: bool = False, screen: bool = False, local: bool = False) -> View:
     """Take a report, prepared by `prepare`; return its view.
 
-    With `all_failures` every failure is listed with its role and the reason of it. With `brief` it fits a screen: long
-    messages and the last of many fixes are left out. With `local` times whose zone is known are in the reader's zone,
+    With `all_failures` every failure is listed with its role and the reason of it. For a `screen` the rest of a long
+    message and the last of many fixes are left out. With `local` times whose zone is known are in the reader's zone,
     else in UTC.
     """
-    blocks = [_block(incident, said, all_failures, brief, local) for incident, said in _shown(report)]
+    blocks = [_block(incident, said, all_failures, screen, local) for incident, said in _shown(report)]
     blocks.sort(key=lambda block: _URGENCY.get(block.outcome, 0))
     tool = report.tool
     count = f", {tool.signatures:,} signatures" if tool.signatures else ""
@@ -43,19 +45,19 @@ def _shown(report: Report) -> list[tuple[Incident, str]]:
     return shown or [(incident, summary(incident)) for incident in report.incidents]
 
 
-def _block(incident: Incident, said: str, all_failures: bool, brief: bool, local: bool) -> Block:
+def _block(incident: Incident, said: str, all_failures: bool, screen: bool, local: bool) -> Block:
     block = Block(incident.outcome, said or summary(incident))
     root = root_of(incident)
     if root is not None or incident.outcome in ("failed", "degraded"):
         block.sections = [
             *findings.run(incident, root, local),
-            *findings.failure(incident, root, brief),
-            *findings.cause(incident, root),
-            *findings.fixes(incident, root, brief),
+            *findings.failure(incident, root, screen),
+            *reasons.cause(incident, root),
+            *reasons.fixes(incident, root, screen),
             *surroundings.evidence(incident, root, local),
-            *surroundings.aftermath(incident, root, local),
+            *aftermath(incident, root, local, screen),
             *surroundings.unsure(incident),
-            *surroundings.next_steps(incident, root),
+            *next_steps(incident, root),
         ]
         block.details = [
             *surroundings.stack(root),
@@ -64,10 +66,6 @@ def _block(incident: Incident, said: str, all_failures: bool, brief: bool, local
         ]
     else:
         block.sections = surroundings.unsure(incident)
-    if not brief:
-        for section in block.sections:
-            for item in section.items:
-                item.lines = 0
     if all_failures:
         block.sections += surroundings.every(incident, local)
     return block
