@@ -65,7 +65,7 @@ def diagnose(
     report.warnings = [f"signature left out: {problem}" for problem in library.problems]
     for service in _services(logs, journal, library.line_patterns(), options):
         report.notes += service.notes
-        _examine(report, service, library, options)
+        report.incidents += examine(service, library, options)
     report.incidents.sort(key=lambda incident: incident.ended or 0.0)
     _conclude(report)
     if options.explain:
@@ -80,7 +80,7 @@ def _services(
     from triage.reading import open_logs, read_journal, read_log
 
     if journal is not None:
-        yield from _split(read_journal(journal, patterns, skip=options.skip))
+        yield from services_of(read_journal(journal, patterns, skip=options.skip))
     texts: list[Service] = []
     for source in open_logs(logs):
         reading = read_log(source, patterns, skip=options.skip)
@@ -88,11 +88,12 @@ def _services(
             from triage.events.pods import attach
 
             reading.gaps += attach(reading.extraction, options.pods, reading.name, patterns)
-        texts += _split(reading)
+        texts += services_of(reading)
     yield from join(texts, together=options.together)
 
 
-def _split(reading: Reading) -> Iterator[Service]:
+def services_of(reading: Reading) -> Iterator[Service]:
+    """Take what one source says; yield its services with their attempts, one at least."""
     from triage.incident import Attempt, split
     from triage.incident.nodes import Service
 
@@ -105,14 +106,14 @@ def _split(reading: Reading) -> Iterator[Service]:
         reading.notes = []
 
 
-def _examine(report: Report, service: Service, library: Library, options: Options) -> None:
-    """Take a service; add an incident for each of its attempts to the report."""
+def examine(service: Service, library: Library, options: Options) -> list[Incident]:
+    """Take a service; return the incidents of its last attempts, oldest first, diagnosed."""
     from triage.incident.history import drop_unfinished, tell
 
     incidents = [_incident(attempt, service, library, options) for attempt in service.attempts[-_KEPT_ATTEMPTS:]]
-    incidents = drop_unfinished(incidents)
-    tell(incidents, len(service.attempts))
-    report.incidents.extend(incidents)
+    told = drop_unfinished(incidents)
+    tell(told, len(service.attempts) - (len(incidents) - len(told)))
+    return told
 
 
 def _incident(attempt: Attempt, service: Service, library: Library, options: Options) -> Incident:

@@ -79,7 +79,7 @@ def regions(
         if size >= _LOOKED_AT:
             break
     start = b"".join(first)
-    if start.startswith(_UTF16) or _spread(start[:_LOOKED_AT]):
+    if start.startswith(_UTF16) or spread(start[:_LOOKED_AT]):
         yield from whole(_chained(start, stream))
         return
     wanted = _as_written(needles)
@@ -91,8 +91,8 @@ def regions(
     yield from cutter.finish()
 
 
-def _spread(head: bytes) -> bool:
-    """Say whether the entries of this text are spread over many lines, a field on each."""
+def spread(head: bytes) -> bool:
+    """Take the first bytes of a text; return whether its entries are spread over many lines, a field on each."""
     lines = head.split(b"\n")
     return any(map(_ENTRY.match, lines)) and sum(map(bool, map(_FIELD.match, lines))) * 4 >= len(lines)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "journal": ("triage.cli.journal", "diagnose a systemd unit from the journal"),
     "logs": ("triage.cli.logs", "diagnose log files, or what is piped in"),
+    "diff": ("triage.cli.diff", "compare a run that went well with one that failed"),
     "explain": ("triage.cli.explain", "show what a signature means, when it holds and what mends it"),
     "patch": ("triage.cli.patch", "check, apply or revert a signature's edit of installed code"),
     "signatures": ("triage.cli.signatures", "list and check signatures"),

@@ -20,6 +20,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "files", nargs="*", metavar="FILE", help="log files: plain, .gz, .xz or .zst; - is standard input"
     )
     parser.add_argument(
+        "-f", "--follow", action="store_true",
+        help="follow a log that is being written and tell each failure as soon as it is diagnosed (text or jsonl)",
+    )  # fmt: skip
+    parser.add_argument(
         "--no-skip", action="store_true", help="read every line of large files, not only the regions that matter"
     )
     parser.add_argument(
@@ -35,6 +39,7 @@ examples:
   triage logs server.log
   triage logs --format json server.log.1.gz
   triage logs node0.log node1.log
+  kubectl logs -f my-pod | triage -f
   kubectl logs my-pod --previous | triage logs - --pod pod.json
 """
 
@@ -43,6 +48,10 @@ def run(args: argparse.Namespace) -> int:
     """Diagnose the files; print the report; return the exit status."""
     if not args.files and sys.stdin.isatty():
         raise TriageError("no log: name a file, or pipe one in (`docker logs NAME 2>&1 | triage`)")
+    if args.follow:
+        from triage.cli.following import follow
+
+        return follow(args)
     options = Options(packs=args.signatures, skip=not args.no_skip, together=args.together)
     if args.pod:
         from triage.sources.pods import read_pods

@@ -61,10 +61,14 @@ def extract(lines: Iterable[Line], patterns: Iterable[LinePattern] = ()) -> Extr
 
 
 class Extractor:
-    """Takes lines in the order of reading. What they say so far can be asked for at any time, and reading goes on."""
+    """Takes lines in the order of reading. What they say so far can be asked for at any time, and reading goes on.
+
+    `failures` counts what may be a failure, repeats included, and `deaths` the deaths of units.
+    """
 
     def __init__(self, patterns: Iterable[LinePattern] = ()) -> None:
         """Take the log patterns of signatures."""
+        self.failures = self.deaths = 0
         self._messages = MessageReader(patterns)
         self._native = NativeAssembler()
         self._tracebacks = TracebackAssembler(self._ends)
@@ -167,6 +171,8 @@ class Extractor:
     def _keep(self, event: Event | None) -> None:
         if event is None:
             return
+        self.failures += event.level is not None
+        self.deaths += event.kind == "unit" and event.fatal
         if not event.rule.startswith("serving/"):
             self._server.interrupt()
         if event.invocation is None and (event.data.get("banner") or event.rule == "systemd/started"):
@@ -214,3 +220,4 @@ class Extractor:
         self._out.events = [event for event in self._out.events if not gone(event)]
         self._equal = {key: kept for key, same in self._equal.items() if (kept := [e for e in same if not gone(e)])}
         self._tracks.forget(before)
+        self._server.interrupt()
