@@ -24,7 +24,11 @@ def deciding(failure: Failure, incident: Incident) -> dict[str, object]:
     for name in table["values"]:
         value = facts.get(name)
         word = re.escape(str(value).lower())
-        if isinstance(value, str) and len(value) > 1 and re.search(rf"(?<![a-z0-9]){word}(?![a-z0-9])", places + said):
+        if (
+            isinstance(value, str)
+            and len(value) > 1
+            and re.search(rf"(?<![a-z0-9]){word}(?![a-z0-9])", f"{places} {said}")
+        ):
             found[name] = value
     for row in table["places"]:
         value = facts.get(row["fact"])

@@ -30,18 +30,17 @@ def log_of(path: Path) -> str:
     Raises `TriageError` for what is no such report, and for one without a root failure.
     """
     document = _read(path)
-    incidents = document.get("incidents")
-    if document.get("schema_version") != 1 or not isinstance(incidents, list):
+    if document.get("schema_version") != 1 or not isinstance(document.get("incidents"), list):
         raise TriageError(f"{path} is no report of `triage --format json`")
     found: tuple[Json, Json] | None = None
-    for incident in filter(_is_record, incidents):
-        for failure in filter(_is_record, incident.get("failures") or []):
+    for incident in _records(document["incidents"]):
+        for failure in _records(incident.get("failures")):
             if failure.get("role") == "root":
                 found = incident, failure
     if found is None:
         raise TriageError(f"{path} has no root failure")
     incident, root = found
-    others = [one for one in incident["failures"] if _is_record(one) and one.get("role") == "consequence"]
+    others = [one for one in _records(incident.get("failures")) if one.get("role") == "consequence"]
     lines = [*_arguments(incident.get("facts")), *_failure(root, 1)]
     for number, other in enumerate(others[:8], 2):
         lines += _failure(other, number)
@@ -58,17 +57,17 @@ def _read(path: Path) -> Json:
         raise TriageError(f"{path}: {error.strerror or error}") from None
     except (ValueError, RecursionError):
         raise TriageError(f"{path} is no JSON") from None
-    if not _is_record(value):
+    if not isinstance(value, dict):
         raise TriageError(f"{path} is no report of `triage --format json`")
-    return dict(value)
+    return value
 
 
 def _is_lines(text: str) -> bool:
     return len(lines := text.splitlines()) > 1 and lines[0].endswith("}") and lines[-1].startswith("{")
 
 
-def _is_record(value: Any) -> bool:
-    return isinstance(value, dict)
+def _records(value: Any) -> list[Json]:
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
 
 
 def _arguments(facts: Any) -> list[str]:
@@ -87,18 +86,19 @@ def _arguments(facts: Any) -> list[str]:
 
 def _failure(failure: Json, number: int) -> list[str]:
     """Return a failure's lines, at a second of its own, with its rank as SGLang and vLLM print it."""
-    rank = next((rank for rank in failure.get("ranks") or [] if isinstance(rank, str)), "")
+    ranks = failure.get("ranks")
+    rank = next((rank for rank in ranks if isinstance(rank, str)), "") if isinstance(ranks, list) else ""
     label = f" {rank}" if re.fullmatch(r"[A-Z_]+\d+(?: [A-Z_]+\d+)*", rank) else ""
     head = f"[{_TIME}{min(number, 59):02}{label}] "
     exception = failure.get("exception")
     if not isinstance(exception, dict):
         lines = str(failure.get("text") or "").splitlines()
-        evidence = [str(one.get("text", "")) for one in failure.get("evidence") or [] if _is_record(one)]
+        evidence = [str(one.get("text", "")) for one in _records(failure.get("evidence"))]
         said = lines or [line for text in evidence for line in text.splitlines()]
         speaker = _SPEAKERS.get(str(failure.get("kind")))
         before = f"Jan 01 00:00:{min(number, 59):02} node-1 {speaker}" if speaker else ""
         return [f"{before or (head if failure.get('kind') == 'message' else '')}{line}" for line in said[:200]]
-    chain = [one for one in exception.get("chain") or [] if _is_record(one) and one.get("relation") in _RELATIONS]
+    chain = [one for one in _records(exception.get("chain")) if str(one.get("relation")) in _RELATIONS]
     place = exception.get("place")
     place = place if isinstance(place, int) and 0 <= place <= len(chain) else 0
     order = [*chain[:place], exception, *chain[place:]]
@@ -122,7 +122,7 @@ _RELATIONS = {
 
 def _stack(exception: Json) -> list[str]:
     lines = []
-    frames = [frame for frame in (exception.get("frames") or [])[:_FRAMES] if _is_record(frame)]
+    frames = _records(exception.get("frames"))[:_FRAMES]
     functions = [*(_flat(frame.get("function")) for frame in frames), ""]
     for number, frame in enumerate(frames, 1):
         place = _flat(frame.get("file")).replace('"', "'")

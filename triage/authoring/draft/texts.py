@@ -9,7 +9,7 @@ from triage.report.masking import mask
 
 # What differs from run to run, the longest first: how to see it, what a capture of it takes, what to call it.
 _ROWS: tuple[tuple[str, str, str], ...] = (
-    (r"<[a-z][a-z-]*-\d+>", r"\S{1,300}", "value"),
+    (r"<[a-z][a-z-]*-\d+>(?::\d{1,5}\b)?", r"\S{1,300}", "masked"),
     (r"\b[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}\b", r"[0-9a-fA-F-]{36}", "id"),
     (r"\b\w+://[^\s'\"<>()]{1,300}", r"[^\s'\"<>()]{1,300}", "url"),
     (r"(?<![\w.])(?:~|\.{1,2})?/(?:[\w.@+-]+/)*[\w.@+-]+", r"[^\s'\",]{1,300}", "path"),
@@ -67,8 +67,10 @@ def stable(message: str, whole: str = "message", pattern: str = "message_re") ->
     for hit in _VOLATILE.finditer(text):
         before = text[: hit.start()]
         _, takes, name = _ROWS[(hit.lastindex or 1) - 1]
-        if name in ("number", "value") and _NAMED.search(before) and not hit[0].startswith("<"):
+        if name in ("number", "value") and _NAMED.search(before):
             continue
+        if name == "masked":
+            name = hit[0][1:].partition("-")[0]
         regex += _escaped(text[at : hit.start()])
         found.title += text[at : hit.start()].replace("{", "(").replace("}", ")")
         at = hit.end()
