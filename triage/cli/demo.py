@@ -26,7 +26,7 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "text" and args.output_file is None:
         sys.stdout.write(f"$ triage logs {log.name}\n\n")
         sys.stdout.flush()
-    report = diagnose(logs=[str(log)], options=Options(packs=args.signatures))
+    report = diagnose(logs=[str(log)], options=Options(packs=args.signatures, explain=args.explain))
     _unplace(report, log.name)
     deliver(report, args)
     return 0

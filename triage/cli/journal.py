@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         invocation=args.invocation,
         kernel=not args.no_kernel,
     )
-    options = Options(packs=args.signatures)
+    options = Options(packs=args.signatures, explain=args.explain)
     around = surroundings(query)
     options.facts.update(around.facts)
     report = diagnose(logs=around.files, journal=query, options=options)

@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
         from triage.cli.following import follow
 
         return follow(args)
-    options = Options(packs=args.signatures, skip=not args.no_skip, together=args.together)
+    options = Options(packs=args.signatures, skip=not args.no_skip, explain=args.explain, together=args.together)
     if args.pod:
         from triage.sources.pods import read_pods
 

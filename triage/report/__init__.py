@@ -91,7 +91,8 @@ def _lines(report: Report, width: int, all_failures: bool, mask: bool, screen: b
     from triage.report.prepare import prepared
     from triage.report.view import build
 
-    screen = screen and not all_failures
+    asked = any(found.near is not None for incident in report.incidents for found in incident.failures)
+    screen = screen and not all_failures and not asked
     view = build(prepared(report, mask=mask), all_failures, screen=screen, local=True)
     return lay_out(view, width, screen)
 

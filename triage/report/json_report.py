@@ -36,6 +36,7 @@ UNTRUSTED = [
     "$.incidents[*].failures[*].frames",
     "$.incidents[*].failures[*].text",
     "$.incidents[*].failures[*].evidence[*].text",
+    "$.incidents[*].failures[*].explain",
     "$.incidents[*].failures[*].diagnoses[*].cause",
     "$.incidents[*].failures[*].diagnoses[*].matched",
     "$.incidents[*].failures[*].diagnoses[*].unconfirmed",
@@ -127,6 +128,7 @@ def _process(found: Process, zoned: bool) -> dict[str, Any]:
 
 
 def _failure(found: Failure) -> dict[str, Any]:
+    explained = {} if found.near is None else {"explain": _explain(found)}
     return {
         "id": found.id,
         "role": found.role,
@@ -145,6 +147,27 @@ def _failure(found: Failure) -> dict[str, Any]:
         "rule": found.rule,
         "fatal": found.fatal,
         "last": _position(found.last) if found.last else None,
+        **explained,
+    }
+
+
+def _explain(found: Failure) -> dict[str, Any]:
+    """Return every condition of the signatures that fit, and what kept the nearest others from fitting."""
+    return {
+        "fits": [
+            {
+                "signature": one.signature,
+                "confidence": one.confidence,
+                "holds": one.matched,
+                "not_known": one.unconfirmed,
+                "not_seen": one.missing,
+            }
+            for one in found.diagnoses
+        ],
+        "near": [
+            {"signature": one.signature, "title": one.title, "holds": one.held, "fails": one.failed}
+            for one in found.near or ()
+        ],
     }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from triage.report import findings, reasons, surroundings
 from triage.report.aftermath import aftermath
+from triage.report.explained import explained
 from triage.report.items import Block, View
 from triage.report.onward import next_steps
 from triage.report.sentence import root_of, summary
@@ -58,6 +59,7 @@ def _block(incident: Incident, said: str, all_failures: bool, screen: bool, loca
             *aftermath(incident, root, local, screen),
             *surroundings.unsure(incident),
             *next_steps(incident, root),
+            *explained(root),
         ]
         block.details = [
             *surroundings.stack(root),
