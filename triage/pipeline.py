@@ -100,7 +100,7 @@ def services_of(reading: Reading) -> Iterator[Service]:
     extraction = reading.extraction
     for attempts in split(extraction) or [[Attempt(None, None)]]:
         yield Service(
-            reading.name, attempts, [reading.name], [*reading.gaps, *extraction.gaps], reading.notes,
+            reading.name, attempts, reading.files or [reading.name], [*reading.gaps, *extraction.gaps], reading.notes,
             extraction.moments, extraction.lines,
         )  # fmt: skip
         reading.notes = []

@@ -21,12 +21,16 @@ WHOLE_BYTES = 8 * 1024 * 1024
 
 @dataclass(slots=True)
 class Reading:
-    """A source that was read: its name, what its lines say, what could not be read, and how it was read."""
+    """A source that was read: its name, what its lines say, what could not be read, and how it was read.
+
+    `files` are those of a rotated log, oldest first.
+    """
 
     name: str
     extraction: Extraction
     gaps: list[Gap] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
 
 
 def open_logs(names: Sequence[str | TextSource]) -> list[TextSource | RotatedSource]:
@@ -56,9 +60,11 @@ def read_log(source: TextSource | RotatedSource, patterns: Sequence[LinePattern]
     from triage.sources.text import TextSource
 
     extraction = extract(read_text(_blocks(source.chunks(), patterns, skip), source.name), patterns)
-    if not isinstance(source, TextSource):
-        _relocate(extraction, source)
-    return Reading(source.name, extraction, source.gaps)
+    if isinstance(source, TextSource):
+        return Reading(source.name, extraction, source.gaps)
+    _relocate(extraction, source)
+    note = f"{source.name} was read from {', '.join(source.files)}"
+    return Reading(source.name, extraction, source.gaps, [note], source.files)
 
 
 def read_journal(query: JournalQuery, patterns: Sequence[LinePattern], *, skip: bool = True) -> Reading:

@@ -100,10 +100,11 @@ def _overlap(one: Attempt, other: Attempt, ahead: float) -> bool:
 
 def _merged(group: list[tuple[Service, Offset]]) -> Service:
     first = group[0][0]
+    names = [service.name for service, _ in group]
     logs = [name for service, _ in group for name in service.logs]
     gaps = [Gap(gap.kind, f"{service.name}: {gap.detail}") for service, _ in group for gap in service.gaps]
-    merged = Service(_title(logs), [], logs, gaps, [note for service, _ in group for note in service.notes])
-    merged.notes += [f"{', '.join(logs)} are the nodes of one run", *_differences(group)]
+    merged = Service(_title(names), [], logs, gaps, [note for service, _ in group for note in service.notes])
+    merged.notes += [f"{', '.join(names)} are the nodes of one run", *_differences(group)]
     gaps += [gap for service, ahead in group[1:] for gap in _clock(first, service, ahead)]
     scales = [Scale(s.moments, s.lines, a.seconds if abs(a.seconds) > _APART else 0.0) for s, a in group]
     for index, (service, ahead) in enumerate(group):
@@ -116,8 +117,8 @@ def _merged(group: list[tuple[Service, Offset]]) -> Service:
     return merged
 
 
-def _title(logs: Sequence[str]) -> str:
-    names = [PurePath(name).name for name in logs]
+def _title(paths: Sequence[str]) -> str:
+    names = [PurePath(path).name for path in paths]
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 

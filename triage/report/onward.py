@@ -155,9 +155,10 @@ def _again(incident: Incident) -> list[str]:
     unit = _unit(incident)
     if unit and incident.source.startswith("journal"):
         return ["triage", "journal", unit, *_directory(incident), "--all-failures"]
-    if not _is_file(incident.source):
+    logs = incident.sources or [incident.source]
+    if not all(map(_is_file, logs)):
         return []
-    return ["triage", "logs", "--all-failures", *(["--"] if incident.source.startswith("-") else []), incident.source]
+    return ["triage", "logs", "--all-failures", *(["--"] if any(log.startswith("-") for log in logs) else []), *logs]
 
 
 def _unit(incident: Incident) -> str | None:

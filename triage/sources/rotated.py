@@ -64,7 +64,8 @@ def _age(number: str | None, date: str | None) -> tuple[int, int, str]:
 class RotatedSource:
     """The files of a rotated log as one text.
 
-    `name` is that of the newest file without its number. `gaps` is complete once `chunks` has ended.
+    `name` is that of the newest file without its number, `files` are the names of all, oldest first. `gaps` is complete
+    once `chunks` has ended.
     """
 
     def __init__(self, paths: Sequence[str | os.PathLike[str]]) -> None:
@@ -73,6 +74,7 @@ class RotatedSource:
         Raises `TriageError` for one that can't be read.
         """
         self._sources = [TextSource(path) for path in [path for path in paths if not _empty(path)] or paths]
+        self.files = [source.name for source in self._sources]
         self._starts: list[int] = []
         last = self._sources[-1].name
         found = _NAME.fullmatch(last)
@@ -98,20 +100,14 @@ class RotatedSource:
 
     def _missing(self) -> list[Gap]:
         """A number that is left out between two others is a file that was not handed in."""
-        numbers = sorted(
-            int(found["number"])
-            for source in self._sources
-            if (found := _NAME.fullmatch(source.name)) and found["number"]
-        )
-        gone = [n for n in range(numbers[0], numbers[-1]) if n not in numbers] if numbers else []
-        if not gone:
+        found = [match for name in self.files if (match := _NAME.fullmatch(name)) is not None]
+        numbers = {int(match["number"]) for match in found if match["number"]}
+        if not numbers:
             return []
-        return [
-            Gap(
-                "rotated",
-                f"{self.name}.{gone[0]} was not read" + (f", nor {len(gone) - 1} more" if len(gone) > 1 else ""),
-            )
-        ]
+        newest = 1 if any(not match["number"] for match in found) else min(numbers)
+        gone = [number for number in range(newest, max(numbers)) if number not in numbers]
+        more = f", nor {len(gone) - 1} more" if len(gone) > 1 else ""
+        return [Gap("rotated", f"{self.name}.{gone[0]} was not read{more}")] if gone else []
 
 
 def _empty(path: str | os.PathLike[str]) -> bool:
