@@ -36,7 +36,6 @@ UNTRUSTED = [
     "$.incidents[*].failures[*].frames",
     "$.incidents[*].failures[*].text",
     "$.incidents[*].failures[*].evidence[*].text",
-    "$.incidents[*].failures[*].explain",
     "$.incidents[*].failures[*].diagnoses[*].cause",
     "$.incidents[*].failures[*].diagnoses[*].matched",
     "$.incidents[*].failures[*].diagnoses[*].unconfirmed",
@@ -44,6 +43,8 @@ UNTRUSTED = [
     "$.incidents[*].failures[*].diagnoses[*].fixes[*].detail",
     "$.incidents[*].gaps[*].detail",
 ]
+# There only where somebody asked for it.
+EXPLAINED = "$.incidents[*].failures[*].explain"
 
 
 def to_json(report: Report, mask: bool = True) -> str:
@@ -70,6 +71,7 @@ def _dumped(value: Any, indent: int | None) -> str:
 
 def document(report: Report) -> dict[str, Any]:
     """Take a prepared report; return it as `schema.json` describes it."""
+    explained = any(found.near is not None for incident in report.incidents for found in incident.failures)
     return {
         "schema_version": SCHEMA_VERSION,
         "tool": {
@@ -84,7 +86,7 @@ def document(report: Report) -> dict[str, Any]:
         ],
         "incidents": [_incident(found) for found in report.incidents],
         "notes": report.notes,
-        "untrusted": UNTRUSTED,
+        "untrusted": [*UNTRUSTED, *([EXPLAINED] if explained else [])],
     }
 
 
