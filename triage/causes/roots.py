@@ -84,7 +84,17 @@ def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None
     if not candidates:
         return None
     dead = [f for f in candidates if not _overcome(f, found)] or candidates
+    dead = _own_victims(incident, dead)
     return min(dead, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
+
+
+def _own_victims(incident: Incident, candidates: list[Failure]) -> list[Failure]:
+    """Of processes that the kernel killed for memory, leave out the neighbours where the service's own is among them."""
+    pids = {str(process.pid) for process in incident.processes if process.pid is not None}
+    pids |= {f.data["pid"] for f in incident.failures if f.kind == "exit" and "pid" in f.data}
+    kills = [f for f in candidates if f.rule == "kernel/oom"]
+    own = [f for f in kills if f.data.get("pid") in pids or f.ranks]
+    return [f for f in candidates if f not in kills or f in own] if own else candidates
 
 
 def _overcome(failure: Failure, found: Course) -> bool:
