@@ -89,7 +89,7 @@ def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None
 
 
 def _own_victims(incident: Incident, candidates: list[Failure]) -> list[Failure]:
-    """Of processes that the kernel killed for memory, leave out the neighbours where the service's own is among them."""
+    """Of processes that the kernel killed for memory, leave out neighbours if its own is among them."""
     pids = {str(process.pid) for process in incident.processes if process.pid is not None}
     pids |= {f.data["pid"] for f in incident.failures if f.kind == "exit" and "pid" in f.data}
     kills = [f for f in candidates if f.rule == "kernel/oom"]
