@@ -45,7 +45,7 @@ def test_pp8(reports):
 def test_ranks_that_fell_after_it_are_folded(reports):
     """Victims are told in one line a kind, with why they fell."""
     found = sections(reports["pp8-file"]())
-    assert found["failed"] == "PP4, PP6 (PP6 first): IndexError: list index out of range"
+    assert found["failed"] == "PP6 first of 2 ranks"
     assert found["then"].startswith("PP0-PP3, PP5, PP7~RuntimeError: ")
     assert found["then"].split(" | ")[0].endswith(" (a peer closed its connection)")
     assert found["read on"] == "less +278 logs/input.log"

@@ -133,13 +133,13 @@ def test_many_fixes_are_counted(incidents):
 
 
 def test_a_long_message_is_cut_on_the_screen(incidents):
-    """Two more lines of a long message are shown, the rest is counted."""
+    """Two more lines of a long message are shown, from both ends, the others are counted."""
     incident = incidents.pp8()
     incident.failures[1].exception.message = "\n".join(["CUDA error", *(f"line {number}" for number in range(9))])
     text = render(incidents.report(incident), screen=True)
-    assert "line 1\n" in text and "line 2" not in text
+    assert "line 0\n" in text and "line 8\n" in text and "line 1" not in text
     assert "… 7 more lines" in text
-    assert "line 8" in render(incidents.report(incident), "html")
+    assert "line 5" in render(incidents.report(incident), "html")
 
 
 def test_healthy_services_take_one_line_after_the_failed_ones(reports):

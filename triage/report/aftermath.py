@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from triage.model import Failure, Incident
 
 _ON_SCREEN, _IN_ALL, _EARLIER, _WIDTH = 4, 12, 2, 160
-_DULL, _LAST = 3, 9
+_DULL, _LAST, _NAMES = 3, 9, 18
 _SIGQUIT, _RESTART = "sglang/sigquit", "systemd/restart"
 _SAYS_NOTHING = ("later", "unit-result")
 
@@ -63,7 +63,7 @@ def _followers(incident: Incident, root: Failure, screen: bool) -> list[Item]:
         if other.role in ("consequence", "teardown"):
             kinds.setdefault((_what(other), _reason(other, incident, root)), []).append(other)
     rows = [
-        _Row(_tells(found[0]), found[0].order, what, why, len(found), [rank for one in found for rank in one.ranks])
+        _Row(_tells(found[0]), found[0].order, what + _times(found), why, len(found), _ranks(found))
         for (what, why), found in kinds.items()
     ]
     given_up = any(other.rule == "systemd/start-limit" for other in incident.failures)
@@ -77,12 +77,27 @@ def _followers(incident: Incident, root: Failure, screen: bool) -> list[Item]:
     kept = rows if len(rows) <= most else rows[: most - 1]
     rest = sum(row.count for row in rows[len(kept) :])
     items = [
-        Item("log", f"{row.what}{row.why}", ranks(row.ranks, 3), keep=len(row.why))
+        Item("log", f"{row.what}{row.why}", _who(row.ranks), keep=len(row.why))
         for row in sorted(kept, key=lambda row: row.order)
     ]
     if rest:
         items.append(Item("quiet", f"and {rest:,} more {'failure' if rest == 1 else 'failures'}, see --all-failures"))
     return items
+
+
+def _ranks(found: list[Failure]) -> list[str]:
+    return list(dict.fromkeys(rank for one in found for rank in one.ranks))
+
+
+def _who(labels: list[str]) -> str:
+    """Return the ranks, or only how many, where their names would leave no room for what they did."""
+    named = ranks(labels, 3)
+    return named if len(named) <= _NAMES else f"{len(labels)} ranks"
+
+
+def _times(found: list[Failure]) -> str:
+    count = sum(one.count for one in found)
+    return f", {count:,} times" if count > max(len(_ranks(found)), 1) else ""
 
 
 def _what(failure: Failure) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triage.data import knowledge
 from triage.report.items import Item, Section
 from triage.report.names import frame, places, ranks
 from triage.report.onward import read_on
@@ -88,8 +89,9 @@ def failure(incident: Incident, root: Failure | None, screen: bool) -> list[Sect
     if root is None:
         return [*_roots(incident), *suspects]
     found = _places(root)
-    if _says_more(root):
-        found.insert(0, Section("failed", _headline(root, screen), "failure"))
+    headline, message = _headline(root), _message(root, screen)
+    if headline or message:
+        found.insert(0, Section("failed" if headline else "message", headline + message, "failure"))
     note = {
         "inferred": "Lines of several ranks were mixed: which rank these belong to is inferred.",
         "partial": "A part of the traceback is missing in the log.",
@@ -112,19 +114,25 @@ def _suspects(incident: Incident) -> list[Section]:
     ]
 
 
-def _says_more(root: Failure) -> bool:
-    repeated = len(root.ranks) > 1 or root.count > 1
-    return repeated or head(root, _LONG) != head(root) or bool(_rest(root))
-
-
-def _headline(root: Failure, screen: bool) -> list[Item]:
-    who = ranks(root.ranks)
-    if root.first.rank and len(root.ranks) > 1:
-        who += f" ({one_line(root.first.rank)} first)"
-    times = f", {root.count:,} times" if root.count > max(len(root.ranks), 1) else ""
+def _headline(root: Failure) -> list[Item]:
+    """Return what failed, as far as the sentence above has not said it: all of a long message, which rank was first."""
     said = head(root, _LONG)
-    items = [Item("strong", f"{who}{times}: {said}" if who else said.rstrip(".") + times, lines=3)]
-    return items + [Item("log", visible(line.rstrip())) for line in _bounded(_rest(root), screen)]
+    told = said == head(root)
+    first = one_line(root.first.rank) if root.first.rank and len(root.ranks) > 1 else ""
+    times = f"{root.count:,} times" if root.count > max(len(root.ranks), 1) else ""
+    if told:
+        who = ", ".join(filter(None, (f"{first} first of {len(root.ranks)} ranks" if first else "", times)))
+    else:
+        who = ", ".join(filter(None, (ranks(root.ranks) + (f" ({first} first)" if first else ""), times)))
+    text = ": ".join(filter(None, (who, "" if told else said)))
+    return [Item("strong", text, lines=3)] if text else []
+
+
+def _message(root: Failure, screen: bool) -> list[Item]:
+    """Return what an exception says below the first line of its message, without what every such exception says."""
+    common = tuple(knowledge("noise")["boilerplate"])
+    lines = [line for line in _rest(root) if not line.lstrip().startswith(common)]
+    return [Item("log", visible(line.rstrip())) for line in _bounded(lines, screen)]
 
 
 def _rest(root: Failure) -> list[str]:
@@ -151,8 +159,11 @@ def _chain(exception: ExceptionInfo) -> list[Item]:
 
 
 def _bounded(lines: list[str], screen: bool) -> list[str]:
+    """Return the lines of a message, of many its beginning and its end: libraries put the reason there."""
     most = 2 if screen else _MESSAGE_LINES
-    return lines if len(lines) <= most + 1 else [*lines[:most], f"… {len(lines) - most} more lines"]
+    if len(lines) <= most + 1:
+        return lines
+    return [*lines[: most // 2], f"… {len(lines) - most} more lines", *lines[-most // 2 :]]
 
 
 def _places(root: Failure) -> list[Section]:

@@ -66,11 +66,9 @@ def _bare(root: Failure) -> bool:
 
 
 def _missing(incident: Incident, root: Failure | None) -> list[Item]:
-    known = diagnoses(incident, root)
-    said = "" if known else "No signature matches this failure. "
     items = []
     if root is not None:
-        said = "No traceback was read. " if _bare(root) else said
+        said = "No traceback was read. " if _bare(root) else ""
         more = _more(incident, root)
         if more:
             host = root.first.host or ""
@@ -80,9 +78,9 @@ def _missing(incident: Incident, root: Failure | None) -> list[Item]:
         elif not _whole(incident, root):
             wanted = "Give triage the log from a few minutes before the failure to the end of it."
             items.append(Item("prose", said + wanted))
-    if not known:
+    if not diagnoses(incident, root):
         again = _again(incident)
-        text = f"{'' if items else said}To see {'all that failed, and ' if again else ''}what is known:"
+        text = "To see all that failed, and what is known:" if again else "To see what is known:"
         commands = [found for found in (again, ["triage", "signatures", "list"]) if found]
         items += [Item("prose", text), *(Item("command", command(found)) for found in commands)]
     return items

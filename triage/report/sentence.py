@@ -17,8 +17,11 @@ if TYPE_CHECKING:
     from triage.model import Diagnosis, Failure, Incident
 
 _MESSAGE = 110
+_SAYS = re.compile(r"\w.*\w")
 # What of a line of the OOM killer says which process it was, without the many numbers after it.
 _KILLED = re.compile(r".{0,200}[Kk]illed process \d+ \([^)]*\)")
+# systemd puts the unit's name before what it says of it; a sentence has named it already.
+_UNIT = re.compile(r"^[\w@:.\\-]{1,255}\.(?:service|scope|slice): ")
 
 
 def summary(incident: Incident) -> str:
@@ -116,7 +119,11 @@ def _said(failure: Failure) -> str:
         lines = [*failure.text.split("\n", 50), *(found.text for found in failure.evidence)]
         killed = next(filter(None, map(_KILLED.match, lines)), None)
         return killed[0] if killed else first_line(failure.text)
-    return first_line(failure.text)
+    line = first_line(failure.text)
+    if line.rstrip().endswith(":"):
+        # What a panic or an assertion says stands below the place where it happened.
+        line += " " + first_line(failure.text.partition(line)[2])
+    return _UNIT.sub("", line) if failure.kind == "unit" else line
 
 
 def named(kind: str, message: str, width: int = _MESSAGE) -> str:
@@ -129,7 +136,7 @@ def named(kind: str, message: str, width: int = _MESSAGE) -> str:
 def first_line(text: str) -> str:
     """Take a text; return its first line that says something."""
     for line in text.split("\n", 50):
-        if len(line.strip()) > 1:
+        if _SAYS.search(line):
             return line[:2_000]
     return text[:2_000].strip()
 

@@ -51,8 +51,11 @@ def _decisive(failure: Failure) -> list[Evidence]:
     lines = [line for line in failure.evidence if line.text.strip()]
     if failure.exception is not None and len(lines) > 2:
         name = failure.exception.type.rpartition(".")[2]
-        said = [line for line in lines[1:] if name and name in line.text and not line.text.startswith(" ")]
-        return [lines[0], *(said[:1] or lines[-1:])]
+        said = [n for n, line in enumerate(lines) if n and name and name in line.text and line.text[:1] != " "]
+        last = said[0] if said else len(lines) - 1
+        # Some messages begin on the line below the exception's name.
+        below = lines[last].text.rstrip().endswith(f"{name}:") and last + 1 < len(lines)
+        return [lines[0], lines[last + below]]
     return lines if len(lines) <= _LINES else [*lines[: _LINES // 2], *lines[-_LINES // 2 :]]
 
 
