@@ -1,6 +1,7 @@
 """The linter: one signature that it must name, and one that it must not, for each check."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -95,6 +96,13 @@ def test_every_check_has_a_case():
     assert all(validator.__module__.startswith("triage.library.checks.") for validator in Validator.__subclasses__())
 
 
+def test_every_issue_is_in_the_docs():
+    """By its name, in the table of docs/signatures.md."""
+    text = (Path(__file__).parents[2] / "docs/signatures.md").read_text()
+    names = set(re.findall(r"`([a-z-]+)`", "".join(line for line in text.splitlines() if line.startswith("| `"))))
+    assert names == {*CASES, *APART}
+
+
 def test_name_of_two_signatures_is_taken(tmp_path):
     """Also where it is an alias."""
     (tmp_path / "lab").mkdir()
@@ -161,6 +169,27 @@ def test_captures_may_be_asked_for(tmp_path):
     assert issues(tmp_path, *line) == []
     (issue,) = issues(tmp_path, line[0], line[1].replace("asked > there", "asked > theer"))
     assert (issue.name, issue.problem.hint) == ("unknown-fact", "did you mean 'there'?")
+
+
+def test_signature_that_never_leads_is_shadowed(tmp_path):
+    """The other is named."""
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab/some.yaml").write_text(GOOD)
+    same = written(
+        "id: lab/zzz", 'title: "Other"', 'match: {exception: ValueError, message: "some text", not: {message: HIP}}'
+    )
+    (tmp_path / "lab/zzz.yaml").write_text(same)
+    (issue,) = check([tmp_path])
+    assert (issue.name, issue.problem.message) == ("shadowed", "lab/some always fits too and never scores less")
+
+
+def test_releases_that_no_release_is_in(tmp_path):
+    """Each range of a list by itself, on its line; a fix for none of the signature's releases."""
+    (issue,) = issues(tmp_path, 'releases: {sglang: ["<0.5", ">=0.6,<0.6"]}')
+    assert (issue.name, issue.problem.field) == ("never-matches", "releases.sglang[1]")
+    fix = "fixes: [{kind: ask, title: '?', risk: none, releases: {sglang: '>=0.6'}}]"
+    (issue,) = issues(tmp_path, 'releases: {sglang: "<0.5"}', fix)
+    assert (issue.name, issue.problem.field) == ("never-applies", "fixes[0].releases.sglang")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The published JSON Schema says what the loader says."""
 
+import json
 from pathlib import Path
 
 import jsonschema
@@ -19,6 +20,12 @@ BASE = {"format": 1, "id": "a/b", "title": "t", "match": {"message": "some text"
 def test_schema_is_one():
     """By its own meta schema."""
     jsonschema.Draft202012Validator.check_schema(json_schema())
+
+
+def test_schema_beside_the_signatures_is_the_one_of_the_loader():
+    """Editors take it from there; `triage signatures schema > signatures/schema.json` makes it anew."""
+    kept = json.loads((folder("signatures") / "schema.json").read_text(encoding="utf-8"))
+    assert kept == json_schema()
 
 
 @pytest.mark.parametrize("place", [DATA, folder("signatures")], ids=["tests", "packaged"])
