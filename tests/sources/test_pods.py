@@ -58,7 +58,11 @@ def test_events_and_the_pod_of_two_files_are_one_pod():
     """As `kubectl get pod` and `kubectl get events` print them."""
     (pod,) = read_pods([PODS / "oom.json", PODS / "events.json"])
     assert len(pod.containers) == 2
-    assert [(said.reason, said.count) for said in pod.said] == [("Unhealthy", 6), ("Killing", 1), ("FailedScheduling", 2)]
+    assert [(said.reason, said.count) for said in pod.said] == [
+        ("Unhealthy", 6),
+        ("Killing", 1),
+        ("FailedScheduling", 2),
+    ]
 
 
 def test_a_list_of_pods_and_events_is_read():
@@ -134,16 +138,15 @@ def test_a_missing_file_is_named(tmp_path):
         read_pods([tmp_path / "pod.json"])
 
 
+KEYS = (
+    "kind items metadata name spec status containers containerStatuses state lastState terminated waiting exitCode env "
+    "value resources limits involvedObject count args"
+).split()
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
-    lambda inner: st.lists(inner, max_size=4)
-    | st.dictionaries(
-        st.sampled_from(
-            ["kind", "items", "metadata", "name", "spec", "status", "containers", "containerStatuses", "state", "lastState"]
-            + ["terminated", "waiting", "exitCode", "env", "value", "resources", "limits", "involvedObject", "count", "args"]
-        ),
-        inner | st.sampled_from(["Pod", "List", "Event"]),
-        max_size=5,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(KEYS), inner | st.sampled_from(["Pod", "List", "Event"]), max_size=5)
     ),
     max_leaves=30,
 )

@@ -48,12 +48,11 @@ def gaps_of_verdict(attempt: Attempt, incident: Incident, root: Failure | None, 
 def _suppressed(attempt: Attempt) -> Iterator[Gap]:
     """What journald dropped while the run went on; what it tells with the first line is of the run before."""
     first = min((track.first for track in attempt.tracks), default=0)
-    span = attempt.span
+    times = [track.last.at.time for track in attempt.tracks if track.last.at.time is not None]
     for event in attempt.events:
         if event.rule != "journald/suppressed" or event.order < first:
             continue
-        time = event.at.time
-        if span is not None and time is not None and not span[0] < time <= span[1] + _TOLD_AFTER:
+        if times and event.at.time is not None and event.at.time > max(times) + _TOLD_AFTER:
             continue
         yield Gap("suppressed", f"journald dropped {event.data.get('count', 'some')} messages (rate limit)")
 
