@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 from triage.cli.common import add_output_options, deliver
 from triage.data import folder
 from triage.pipeline import Options, diagnose
+from triage.sources.text import TextSource
 
 if TYPE_CHECKING:
     import argparse
-
-    from triage.model import Report
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -26,15 +25,10 @@ def run(args: argparse.Namespace) -> int:
     if args.format == "text" and args.output_file is None:
         sys.stdout.write(f"$ triage logs {log.name}\n\n")
         sys.stdout.flush()
-    report = diagnose(logs=[str(log)], options=Options(packs=args.signatures, explain=args.explain))
-    _unplace(report, log.name)
-    deliver(report, args)
-    return 0
-
-
-def _unplace(report: Report, name: str) -> None:
-    """Name the log instead of the place where the package keeps it, which is nobody's to read on in."""
+    # Where the package keeps the log is nobody's to read on in.
+    report = diagnose(logs=[TextSource(log, name=log.name)], options=Options(packs=args.signatures))
     for incident in report.incidents:
-        incident.source = name
         for failure in incident.failures:
             failure.first.source = ""
+    deliver(report, args)
+    return 0

@@ -50,7 +50,8 @@ def cause(incident: Incident, root: Failure | None) -> list[Section]:
 def _possible(known: list[Diagnosis]) -> Section:
     items = [Item("strong", "No signature is sure; possible:")]
     for one in known[:_POSSIBLE]:
-        needed = ", ".join(map(_wanted, [*one.missing, *one.unconfirmed]))
+        frames = [phrase for phrase in one.missing if phrase.startswith("frame ")]
+        needed = ", ".join(_wanted(phrase) for phrase in [*one.missing, *one.unconfirmed] if phrase not in frames[1:])
         items.append(Item("prose", one_line(f"{one.signature}: {one.title}"), lines=1))
         if needed:
             items.append(Item("quiet", one_line(f"to tell: {needed}"), lines=1, inside=True))

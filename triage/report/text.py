@@ -112,7 +112,10 @@ def _fitting(text: str, width: int) -> int:
 
 
 def wrap(text: str, width: int) -> list[str]:
-    """Take visible text and a width of at least 2; return its lines, broken at blanks, long words where they end."""
+    """Take visible text and a width of at least 2; return its lines, broken at blanks, long words after a sign.
+
+    rich breaks lines only with a console at hand, and at any letter: a pipe has none, and paths shall stay readable.
+    """
     lines: list[str] = []
     for paragraph in text.split("\n"):
         line, used = "", 0

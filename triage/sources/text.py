@@ -22,17 +22,18 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 class TextSource:
     """One file or standard input.
 
-    `name` is the path as it was given, or `stdin`. `gaps` is complete once `chunks` has ended.
+    `name` is the path as it was given, or `stdin`, unless it is to be shown as another one. `gaps` is complete once
+    `chunks` has ended.
     """
 
-    def __init__(self, path: str | os.PathLike[str], stdin: BinaryIO | None = None) -> None:
-        """Take a path, `-` for standard input (or for `stdin`, a raw stream that stands in for it).
+    def __init__(self, path: str | os.PathLike[str], stdin: BinaryIO | None = None, name: str | None = None) -> None:
+        """Take a path, `-` for standard input (or for `stdin`, a raw stream that stands in for it), and a name to show.
 
         Raises `TriageError` for a path that is missing, a directory, an empty file or not readable.
         """
         self._path = os.fspath(path)
         self._stdin = stdin
-        self.name = "stdin" if self._path == "-" else self._path
+        self.name = name or ("stdin" if self._path == "-" else self._path)
         self.gaps: list[Gap] = []
         if self._path != "-":
             _check(self._path)
