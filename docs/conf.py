@@ -10,7 +10,7 @@ from triage import __version__  # noqa: E402 - after the path is set
 
 project = "triage"
 version = release = __version__
-extensions = ["myst_parser", "docs_site"]
+extensions = ["myst_parser", "docs_site.extension"]
 triage_pack = str(ROOT)
 
 source_suffix = {".md": "markdown"}

@@ -29,14 +29,23 @@ def stage(root: Path, source: Path) -> None:
 
 def build(root: Path, output: Path, settings: tuple[str, ...] = ()) -> int:
     """Take a checkout, a folder for the result and settings as `name=value`; return 0 where all is well."""
-    from sphinx.cmd.build import main as sphinx
-
     from docs_site.links import dead
+    from sphinx.cmd.build import main as sphinx
 
     source = output.parent / "source"
     stage(root, source)
     shutil.rmtree(output, ignore_errors=True)
-    options = ["-q", "-W", "--keep-going", "-j", "auto", "-c", str(ROOT / "docs"), "-d", str(output.parent / "doctrees")]
+    options = [
+        "-q",
+        "-W",
+        "--keep-going",
+        "-j",
+        "auto",
+        "-c",
+        str(ROOT / "docs"),
+        "-d",
+        str(output.parent / "doctrees"),
+    ]
     changed = [part for setting in settings for part in ("-D", setting)]
     status = sphinx([*options, "-E", "-a", *changed, "-b", "html", str(source), str(output)])
     if status:

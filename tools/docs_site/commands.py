@@ -22,7 +22,12 @@ class CommandLine(Directive):
 
     def run(self) -> list[nodes.Node]:
         """Return the sections."""
-        return [_section(parser) for parser in parsers()]
+        return list(sections())
+
+
+def sections() -> list[nodes.section]:
+    """Return the section of every command."""
+    return [_section(parser) for parser in parsers()]
 
 
 def parsers() -> list[argparse.ArgumentParser]:
@@ -91,8 +96,7 @@ def _option(action: argparse.Action) -> nodes.definition_list_item:
 def _help(action: argparse.Action) -> str:
     said = (action.help or "").strip()
     choices = ", ".join(f"`{one}`" for one in action.choices) if action.choices and not action.metavar else ""
-    text = "; ".join(filter(None, (said, f"one of {choices}" if choices else "")))
-    return text[:1].upper() + text[1:] + "." if text else ""
+    return "; ".join(filter(None, (said, f"one of {choices}" if choices else "")))
 
 
 def _examples(epilog: str) -> list[nodes.Node]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
+from triage.fingerprint import mask_volatile
 from triage.library.fixtures import Fixture, fixtures
 from triage.report.masking import Masker
 from triage.report.text import middle, visible
@@ -103,12 +104,13 @@ def _evidence(name: str, report: Report) -> tuple[list[Evidence], str | None]:
 
 
 def _of(name: str, incident: Incident) -> list[Evidence]:
-    fitting = [
-        failure for failure in incident.failures if any(one.signature == name for one in failure.diagnoses)
-    ]
+    fitting = [failure for failure in incident.failures if any(one.signature == name for one in failure.diagnoses)]
     fitting.sort(key=lambda failure: failure.role != "root")
-    # What another rank repeats shows nothing more.
-    return list({one.text: one for one in reversed(fitting[0].evidence)}.values())[::-1] if fitting else []
+    # What another rank repeats, with other numbers in it, shows nothing more.
+    once: dict[str, Evidence] = {}
+    for one in fitting[0].evidence if fitting else ():
+        once.setdefault(mask_volatile(one.text), one)
+    return list(once.values())
 
 
 def _place(found: Evidence, starts: list[int], lines: list[str]) -> list[int]:
@@ -129,7 +131,7 @@ def _place(found: Evidence, starts: list[int], lines: list[str]) -> list[int]:
 def _cut(lines: list[str], marks: list[int]) -> tuple[tuple[str, ...], tuple[int, ...]]:
     """Keep what stands around the marked lines; say how many lines were left out between."""
     marks = marks[:_MARKS]
-    centres = marks or [max(len(lines) - 6, 0)]
+    centres = marks or [max(len(lines) - 1 - _AROUND, 0)]
     kept = sorted({n for mark in centres for n in range(mark - _AROUND, mark + _AROUND + 1) if 0 <= n < len(lines)})
     shown: list[str] = []
     marked: list[int] = []

@@ -20,6 +20,7 @@ _HEADS = {
     "exception": "Exception",
     "message": "Text",
     "pattern": "Pattern",
+    "frame": "File and function",
     "result": "Result",
     "exit-status": "Exit status",
     "step": "Step",
@@ -51,11 +52,11 @@ def _signatures(found: Iterable[Signature], by_area: bool) -> nodes.table:
         (
             [markup.page(docname(one.id), one.title)],
             [markup.code(one.id)],
-            [nodes.Text(engine(one) if by_area else one.role)],
+            [nodes.Text(engine(one).removesuffix(" engine") if by_area else one.role)],
         )
         for one in found
     ]
-    return markup.table(("What happened", "Id", "Engine" if by_area else "Role"), rows, (60, 28, 12))
+    return markup.table(("What happened", "Id", "Engine" if by_area else "Role"), rows, (54, 34, 12))
 
 
 class Symptoms(Directive):
@@ -73,7 +74,7 @@ class Symptoms(Directive):
             return [_phases(symptoms.by_phase(there.library.signatures, there.excerpts, _phase_order()))]
         found = symptoms.index(kind, there.library.signatures)
         rows = [([markup.code(symptom)], _links(meant)) for symptom, meant in found.items()]
-        return [markup.table((_HEADS[kind], "May mean"), rows, (45, 55))]
+        return [markup.table((_HEADS[kind], "May mean"), rows, (36, 64))]
 
 
 def _links(found: Iterable[Signature]) -> list[nodes.Node]:
@@ -86,7 +87,7 @@ def _xids(found: symptoms.Index) -> nodes.table:
     from triage.data import knowledge
 
     rows = []
-    for number, row in sorted(knowledge("xid")["xids"].items()):
+    for number, row in sorted(knowledge("xid")["xids"].items(), key=lambda entry: int(entry[0])):
         meant = found.get(str(number), [])
         said = [markup.paragraph(f"{row['means']} {row['first']}")]
         rows.append(([nodes.Text(str(number))], [nodes.Text(row["name"])], [*said, *(_links(meant) if meant else [])]))

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from html.parser import HTMLParser
-from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 class _Page(HTMLParser):

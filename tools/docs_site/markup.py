@@ -1,4 +1,4 @@
-"""Pieces of a page as docutils nodes. All text enters as text nodes, which the writer escapes: nothing in it is markup."""
+"""Pieces of a page as docutils nodes. All text enters as text nodes, which the writer escapes: none of it is markup."""
 
 from __future__ import annotations
 
@@ -23,9 +23,7 @@ _LINK = re.compile(r"https://[^\s<>\"]+")
 def inline(text: str) -> list[nodes.Node]:
     """Take prose of a signature; return it with what stands between backticks as code."""
     parts = _SPANS.split(visible(text))
-    return [
-        code(part) if number % 2 else nodes.Text(part) for number, part in enumerate(parts) if part
-    ]
+    return [code(part) if number % 2 else nodes.Text(part) for number, part in enumerate(parts) if part]
 
 
 def code(text: str) -> nodes.literal:
@@ -51,9 +49,11 @@ def section(title: str, *children: nodes.Node, name: str = "") -> nodes.section:
     return made
 
 
-def block(text: str, language: str = "text", marked: Sequence[int] = ()) -> nodes.literal_block:
+def block(
+    text: str, language: str = "text", marked: Sequence[int] = (), classes: Sequence[str] = ()
+) -> nodes.literal_block:
     """Take lines of code or of a log, and the numbers (from 1) of those to mark; return them as a block."""
-    made = nodes.literal_block(text, text, language=language, classes=[f"lines-{language}"])
+    made = nodes.literal_block(text, text, language=language, classes=list(classes))
     if marked:
         made["highlight_args"] = {"hl_lines": list(marked)}
     return made
@@ -109,7 +109,7 @@ def link(url: str) -> nodes.Node:
     return nodes.reference(shown, shown, refuri=url) if _LINK.fullmatch(url) else code(url)
 
 
-def table(heads: Sequence[str], rows: Iterable[Sequence[list[nodes.Node]]], widths: Sequence[int]) -> nodes.table:
+def table(heads: Sequence[str], rows: Iterable[Sequence[Sequence[nodes.Node]]], widths: Sequence[int]) -> nodes.table:
     """Take column heads, rows of cells and the columns' relative widths; return a table."""
     group = nodes.tgroup(cols=len(heads))
     group += [nodes.colspec(colwidth=width) for width in widths]
@@ -117,12 +117,12 @@ def table(heads: Sequence[str], rows: Iterable[Sequence[list[nodes.Node]]], widt
     body = nodes.tbody()
     body += [_row(cells) for cells in rows]
     group += body
-    made = nodes.table(classes=["wide"])
+    made = nodes.table(classes=["wide", "colwidths-given"])
     made += group
     return made
 
 
-def _row(cells: Sequence[list[nodes.Node]]) -> nodes.row:
+def _row(cells: Sequence[Sequence[nodes.Node]]) -> nodes.row:
     made = nodes.row()
     for cell in cells:
         entry = nodes.entry()

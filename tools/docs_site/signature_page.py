@@ -47,8 +47,9 @@ def build(signature: Signature, library: Library, excerpt: Excerpt | None) -> no
 
 def _where(signature: Signature) -> nodes.paragraph:
     area = signature.id.partition("/")[0]
+    above = f"{'../' * (signature.id.count('/') + 1)}by-area.html#{nodes.make_id(area)}"
     return markup.paragraph(
-        [markup.page("by-area", area), nodes.Text(" · "), markup.code(signature.id)],
+        [nodes.reference(area, area, refuri=above, internal=True), nodes.Text(" · "), markup.code(signature.id)],
         f" · {engine(signature)} · role {signature.role}",
         classes=["where"],
     )
@@ -94,8 +95,7 @@ def _remedy(remedy: Remedy) -> list[nodes.Node]:
     found: list[nodes.Node] = [markup.paragraph([title], f" ({remedy.risk})" if remedy.risk else "")]
     if remedy.detail:
         found.append(markup.paragraph(remedy.detail))
-    for clause in remedy.limits:
-        found.append(markup.paragraph("Only for ", markup.words(clause.words), "."))
+    found += [markup.paragraph("Only for ", markup.words(clause.words), ".") for clause in remedy.limits]
     found += _settings(remedy)
     if remedy.command:
         found.append(markup.block(remedy.command, "sh"))
@@ -106,7 +106,9 @@ def _settings(remedy: Remedy) -> Iterable[nodes.Node]:
     texts = dict(remedy.settings)
     if remedy.kind == "edit":
         yield markup.paragraph("In ", [markup.code(texts["file"])], ", ", [markup.code(texts["function"])], ":")
-        lines = [f"-{line}" for line in texts["replace"].split("\n")] + [f"+{line}" for line in texts["with"].split("\n")]
+        lines = [f"-{line}" for line in texts["replace"].split("\n")] + [
+            f"+{line}" for line in texts["with"].split("\n")
+        ]
         yield markup.block("\n".join(lines), "diff")
         return
     if remedy.command and all(key == "to" for key, _ in remedy.settings):
@@ -119,5 +121,5 @@ def _excerpt(excerpt: Excerpt) -> list[nodes.Node]:
     said = " The marked lines decided." if excerpt.marked else ""
     return [
         markup.paragraph("From ", [markup.code(f"fixtures/{excerpt.fixture}")], f", names and secrets masked.{said}"),
-        markup.block("\n".join(excerpt.lines), "text", excerpt.marked),
+        markup.block("\n".join(excerpt.lines), "text", excerpt.marked, classes=["excerpt"]),
     ]

@@ -63,6 +63,7 @@ KINDS: dict[str, Callable[[Match], Iterable[str]]] = {
     "exception": _exceptions,
     "message": _messages,
     "pattern": _patterns,
+    "frame": lambda match: (frame.text for frame in match.frames),
     "result": lambda match: match.unit.result if match.unit else (),
     "exit-status": lambda match: match.unit.exit_status if match.unit else (),
     "step": lambda match: match.unit.step if match.unit else (),
