@@ -1,6 +1,6 @@
 """The YAML of a draft: whatever its texts hold, it is read back as what was meant."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.authoring.draft.document import CAUSE, asks, text_of
@@ -30,6 +30,7 @@ def read(text):
     return parsed[0].record
 
 
+@settings(deadline=None)
 @given(TEXT, TEXT, TEXT)
 def test_texts_are_read_as_they_were_meant(title, message, value):
     """Quotes, backslashes, `#`, control characters and all."""

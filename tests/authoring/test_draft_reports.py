@@ -77,7 +77,7 @@ JSON = st.recursive(
 KEYS = ("exception", "frames", "chain", "ranks", "text", "evidence", "kind", "message", "type", "place", "facts")
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(failure=st.dictionaries(st.sampled_from(KEYS), JSON), exception=st.dictionaries(st.sampled_from(KEYS), JSON))
 def test_any_report_is_read_or_refused(failure, exception, tmp_path):
     """Never another error."""

@@ -1,6 +1,6 @@
 """Logs made fit to be shared: nobody's secrets, hosts or source code, and still the same failure."""
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.authoring.draft.standins import shareable
@@ -81,6 +81,7 @@ def test_hosts_and_secrets_are_masked_in_their_own_form():
     assert count == 4
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_keeps_its_lines(text):
     """Nothing is raised, and no line is lost."""

@@ -99,6 +99,7 @@ def test_any_message_gives_a_sound_condition(message):
         assert len(found.value.strip()) >= 4
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.sampled_from(

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.authoring.draft.trim import trim
@@ -60,6 +60,7 @@ def test_repeats_far_away_do_not_keep_all_between():
     assert text.count("x" * 1000) < 20
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, len(LOG) - 1), max_size=12), st.integers(0, 5))
 def test_blocks_do_not_matter(cuts, around):
     """However the log comes, the excerpt is the same, and its lines are lines of the log in their order."""

@@ -1,7 +1,7 @@
 """Whether a condition can ever hold, and whether one implies another."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.library.conditions import condition
@@ -26,6 +26,7 @@ def test_satisfiable_releases(value, able):
     assert satisfiable(condition(value), release=True) is able
 
 
+@settings(deadline=None)
 @given(st.integers(-50, 50), st.integers(-50, 50), st.sampled_from(["<", "<=", ">", ">=", "==", "!="]), st.data())
 def test_whole_numbers_are_decided_rightly(one, other, operator, data):
     """What is said of two comparisons holds for numbers that nobody named."""
