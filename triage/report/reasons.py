@@ -72,7 +72,6 @@ def _certainty(best: Diagnosis) -> list[Section]:
     rows = [
         (best.confidence, "matched " + ", ".join(best.matched) if best.matched else ""),
         ("unchecked", ", ".join(text for text in best.unconfirmed if not (best.release and " release " in text))),
-        ("missing", ", ".join(best.missing)),
         ("release", best.release),
     ]
     return [
