@@ -18,7 +18,6 @@ from triage.reading import Reading
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from triage.incident import Attempt
     from triage.incident.nodes import Service
     from triage.library import Library
     from triage.model import Event, Failure, Incident, Line
@@ -83,12 +82,12 @@ class Follower:
         self._extractor.flush()
 
     def look(self) -> list[News]:
-        """Return what is new since the last look, in the order in which it happened."""
-        self._extractor.flush()
+        """Return what is new since the last look, in the order in which it happened; what is open waits."""
         self._seen = (self._extractor.failures, self._extractor.deaths)
         reading = Reading(self._name, self._extractor.result())
         news: list[News] = []
         services = list(services_of(reading))
+        self.last = {}
         for service in services:
             incidents = examine(service, self._library, self._options)
             for incident in incidents:
@@ -162,7 +161,8 @@ class Follower:
         events = list({id(event): event for attempt in kept for event in attempt.events}.values())
         if any(len(service.attempts) > _ATTEMPTS for service in services) or len(events) > _MOST_EVENTS:
             staying = {id(event) for event in _most_telling(events)}
-            self._extractor.forget(lambda event: id(event) not in staying, min(map(_first, kept), default=0))
+            before = min((event.order for event in events), default=0)
+            self._extractor.forget(lambda event: id(event) not in staying, before)
 
 
 def _most_telling(events: list[Event]) -> list[Event]:
@@ -176,11 +176,6 @@ def _most_telling(events: list[Event]) -> list[Event]:
         e for e in events if e.level is None and not (e.rule in _CONTEXT or e.rule.startswith(("phase/", "systemd/")))
     ]
     return [*context[:_LATEST], *others[-_LATEST:], *failures[:_FIRST], *failures[_FIRST:][-_LATEST:]]
-
-
-def _first(attempt: Attempt) -> int:
-    numbers = [event.order for event in attempt.events] + [track.first for track in attempt.tracks]
-    return min(numbers, default=0)
 
 
 def _unit(incident: Incident) -> str | None:

@@ -22,7 +22,7 @@ def said(line):
 def live(pieces, name="x.log"):
     text = LiveText(name)
     found = [line for piece in pieces for line in text.feed(piece)]
-    return found + text.flush()
+    return found + text.finish()
 
 
 def cut(raw, places):
@@ -49,17 +49,18 @@ def test_the_first_lines_wait_for_each_other():
     """What prefixes a log has is not told by one line."""
     text = LiveText("x.log")
     assert text.feed(b"[2026-05-25 21:41:38 TP0] one\n") == []
-    assert [line.text for line in text.flush()] == ["one"]
+    assert [line.text for line in text.pause()] == ["one"]
     assert [line.text for line in text.feed(b"[2026-05-25 21:41:38 TP0] line\n" * 20)] == ["line"] * 20
 
 
 def test_a_line_without_its_end_waits_for_it():
-    """Until nothing more comes."""
+    """However long its writer pauses, until nothing more will come."""
     text = LiveText("x.log")
     text.feed(b"line\n" * 20)
     assert text.feed(b"half a ") == []
+    assert text.pause() == []
     assert [line.text for line in text.feed(b"line\nnext")] == ["half a line"]
-    assert [(line.text, line.offset) for line in text.flush()] == [("next", 112)]
+    assert [(line.text, line.offset) for line in text.finish()] == [("next", 112)]
 
 
 def test_a_line_that_never_ends_is_given_out_in_pieces():

@@ -66,25 +66,31 @@ def run(follower: Follower, blocks: Iterator[bytes], name: str, tell: Callable[[
     quiet: float | None = None  # nothing will have come for a while then
     stale: float | None = None  # the first failure that was not told yet will be old enough then
     lull = LULL
+    began_reading = False
     while True:
         moments = [moment for moment in (quiet, stale) if moment is not None]
         try:
             got = waiting.get(timeout=max(min(moments) - time.monotonic(), 0.0) if moments else None)
         except queue.Empty:
             if quiet is not None and time.monotonic() >= quiet:
-                follower.feed(text.flush())
+                follower.feed(text.pause())
                 follower.flush()
                 quiet = None
             now = True
         else:
             if not isinstance(got, bytes):
-                follower.feed(text.flush())
+                if got is not None and not began_reading:
+                    raise got
+                follower.feed(text.finish())
                 _tell_all(follower.close(), tell)
                 if got is not None:
                     raise got
                 return
+            began_reading = True
             follower.feed(text.feed(got))
             quiet = time.monotonic() + LULL
+            if follower.died:
+                follower.flush()
             now = follower.died or (stale is not None and time.monotonic() >= stale)
         if now and follower.unsaid:
             began = time.monotonic()

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from triage.model import Line
 
 _ENOUGH = 20
+# What fewer lines look like proves nothing.
+_FEW = 3
 _VOTES = (20, 100, 500, 2000)
 _SAMPLE = 2000
 _LONGEST_SAMPLE = 400
@@ -50,8 +52,14 @@ class LiveText:
             self._keep(block[end:])
         return self._lines(whole)
 
-    def flush(self) -> list[Line]:
-        """Nothing more has come for a while, or nothing more will: return what was held back."""
+    def pause(self) -> list[Line]:
+        """Nothing more has come for a while: return the lines that waited for others. Half a line goes on waiting."""
+        lines = self._lines(b"", last=True)
+        self._builder.finish(lines)
+        return lines
+
+    def finish(self) -> list[Line]:
+        """Nothing more will come: return all that is left."""
         whole = b"".join(self._rest)
         self._rest, self._held = [], 0
         lines = self._lines(whole, last=True)
@@ -72,6 +80,8 @@ class LiveText:
             units += self._grouper.finish()
         self._waiting += units
         self._learn(units)
+        if last and _FEW <= len(self._seen) < _ENOUGH and self._votes.count(self._seen):
+            self._builder.refresh()
         if not last and len(self._seen) < _ENOUGH:
             return []
         out: list[Line] = []
