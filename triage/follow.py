@@ -98,6 +98,7 @@ class Follower:
 
     def close(self) -> list[News]:
         """The log ends: return what is left to tell, at least how each service stands."""
+        self.flush()
         news = self.look()
         news += [
             News("end", incident) for incident in self.last.values() if incident.outcome in ("healthy", "starting")
