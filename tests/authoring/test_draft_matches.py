@@ -55,6 +55,13 @@ def test_without_the_engine_the_innermost_library_frame_tells():
     assert match_of(failure)[0] == {"exception": "Weird", "frames": ["torch/cuda/__init__.py:_lazy_init"]}
 
 
+def test_frame_of_no_package_names_no_machine():
+    """Of a path that begins at the root only the end is the same elsewhere."""
+    failure = raised("KeyError", "'x'", "a.py:f")
+    failure.exception.frames[0].file = "/home/alice/serving/plugins/hook.py"
+    assert match_of(failure)[0]["frames"] == ["plugins/hook.py:f"]
+
+
 def test_only_passages_are_better_than_nothing():
     """The innermost of them."""
     match, _ = match_of(raised("KeyError", "'x'", *STACK[:2]))

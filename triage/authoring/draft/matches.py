@@ -65,10 +65,16 @@ def _exception(type_: str, frames: Sequence[Frame], said: Stable) -> Record:
     record: Record = {"exception": type_.rpartition(".")[2]}
     if said.key:
         record[said.key] = said.value
-    texts = [f"{short_file(frame.file)}:{frame.function.rpartition('.')[2]}" for frame in own_frames(frames)]
+    texts = [f"{_suffix(frame.file)}:{frame.function.rpartition('.')[2]}" for frame in own_frames(frames)]
     if kept := [text for text in texts if _FRAME.fullmatch(text) and len(text) <= 300]:
         record["frames"] = kept
     return record
+
+
+def _suffix(file: str) -> str:
+    """Return the part of a frame's path that is the same on every machine."""
+    short = short_file(file)
+    return "/".join(short.split("/")[-2:]) if short.startswith(("/", "~", ".")) else short
 
 
 def _native(failure: Failure) -> Record:
