@@ -118,9 +118,9 @@ def _frame(wanted: FramePattern) -> Clause:
 
 
 def _native(wanted: Native) -> list[Clause]:
-    found = [Clause(("crash in native code",))] if not wanted.signal else [_names("crash by signal", wanted.signal)]
+    found = [_names("crash by signal", wanted.signal)] if wanted.signal else []
     if wanted.message is not None:
-        found.append(Clause(("its text contains", Exact(wanted.message))))
+        found.append(Clause(("text of native code contains", Exact(wanted.message))))
     where = "on the stack of any thread" if wanted.thread == "any" else "on the stack of the crashing thread"
     for called, names in (("symbol", wanted.symbol), ("library", wanted.library)):
         if names:
