@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from triage.library import worth
 from triage.matching import frames as stacks
 from triage.matching import machine, sequence
-from triage.matching.result import Result, best, every, leaf, opposite
+from triage.matching.result import Result, best, every, leaf, opposite, quoted
 from triage.matching.subject import fold
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def _on(match: Match, subject: Subject, link: Link, context: Context) -> Result:
         parts.append(
             leaf(
                 there or (None if _cut(subject, link) else False),
-                f"message is {_quoted(wanted)}",
+                f"message is {quoted(wanted)}",
                 worth.WHOLE_MESSAGE + worth.length(len(wanted)),
             )
         )
@@ -83,13 +83,13 @@ def _type_fits(wanted: str, there: str) -> bool:
 
 def _message(text: str, subject: Subject, link: Link, context: Context) -> Result:
     wanted = fold(text)
-    phrase, score = f"message {_quoted(wanted)}", worth.MESSAGE + worth.length(len(wanted))
+    phrase, score = f"message {quoted(wanted)}", worth.MESSAGE + worth.length(len(wanted))
     if wanted in (link.message if link.type else subject.text) or (link.type and wanted in subject.attached):
         return leaf(True, phrase, score)
     if _cut(subject, link):
         return leaf(None, f"{phrase} (the traceback is cut off)", score)
     if context.fuzzy and len(wanted) >= _NEAR_LENGTH and _alike(wanted, link.message) >= _NEAR_MESSAGE:
-        return leaf(None, f"{phrase} (the log says {_quoted(link.message)})", score)
+        return leaf(None, f"{phrase} (the log says {quoted(link.message)})", score)
     return leaf(False, phrase, score)
 
 
@@ -103,7 +103,7 @@ def _message_re(pattern: str, subject: Subject, link: Link, context: Context) ->
     from triage.library.spoken import spoken
 
     literals = literals_of(pattern)
-    phrase, score = f"message {_quoted(spoken(pattern))}", worth.MESSAGE + worth.length(weight(literals))
+    phrase, score = f"message {quoted(spoken(pattern))}", worth.MESSAGE + worth.length(weight(literals))
     texts = (
         [(link.message, link.raw), (subject.attached, subject.attached)] if link.type else [(subject.text, subject.raw)]
     )
@@ -144,7 +144,3 @@ def _alike(wanted: str, message: str) -> float:
     from triage.fingerprint import mask_volatile
 
     return fuzz.partial_ratio(mask_volatile(wanted), mask_volatile(message[:2000]))
-
-
-def _quoted(text: str) -> str:
-    return f'"{text if len(text) <= 80 else text[:77] + "..."}"'

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+_LONGEST = 200
+
 
 @dataclass(slots=True)
 class Result:
@@ -60,3 +62,8 @@ def opposite(result: Result, phrase: str) -> Result:
     if result.state:
         return Result(False, missing=[phrase], asked=1)
     return Result(None if result.state is None else True, missing=[phrase] if result.state is None else [])
+
+
+def quoted(text: str) -> str:
+    """Return a text as it stands in a phrase: quoted, and without its end where it is very long."""
+    return f'"{text if len(text) <= _LONGEST else text[: _LONGEST - 3] + "..."}"'

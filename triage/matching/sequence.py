@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from triage.library import worth
 from triage.matching.context import Found, near
-from triage.matching.result import Result, leaf
+from triage.matching.result import Result, leaf, quoted
 from triage.matching.subject import fold
 
 if TYPE_CHECKING:
@@ -35,8 +35,7 @@ def log(wanted: Log, subject: Subject, context: Context) -> Result:
 def _said(part: LinePart) -> str:
     from triage.library.spoken import spoken
 
-    text = fold(part.line) if part.line else spoken(part.line_re or "")
-    return f'"{text if len(text) <= 80 else text[:77] + "..."}"'
+    return quoted(fold(part.line) if part.line else spoken(part.line_re or ""))
 
 
 def _find(part: LinePart, subject: Subject, context: Context, end: int | None = None) -> Found:
