@@ -148,8 +148,7 @@ def _parse(name: str, text: str) -> tuple[list[Pod], list[Said]]:
     from triage.sources import pod_text
     from triage.sources.pod_objects import objects
 
-    start = text.lstrip()[:1]
-    if start in ("{", "["):
+    if re.match(r"\s*(?:\{|\[\s*[\[{\]])", text):
         return objects([_json(name, text)])
     if pod_text.is_table(text):
         return [], pod_text.table(text)
