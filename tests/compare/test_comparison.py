@@ -36,6 +36,13 @@ def test_facts_that_differ_stand_in_order_of_what_they_are():
     assert [one.noise for one in found] == [False, False, False, True]
 
 
+def test_arguments_that_a_run_did_not_come_to_print_did_not_change():
+    """It failed before; where both print them, one that is left out is a change."""
+    some = {"tp_size": 4, "pp_size": 1, "dtype": "auto"}
+    assert [one.noise for one in changes(some, {})] == [True, True, True]
+    assert [one.noise for one in changes({**some, "device": "cuda"}, some)] == [False]
+
+
 @pytest.mark.parametrize(
     ("name", "noise"),
     [

@@ -24,6 +24,8 @@ _SIGNAL = frozenset(
 )
 # What is measured at a start is never quite the same, and a run that ends early does not come to it.
 _MEASURED = 0.05
+# A run that tells fewer arguments ended before it printed them: what it does not tell is no change.
+_SOME_ARGUMENTS = 3
 
 
 @dataclass(slots=True)
@@ -47,14 +49,17 @@ def changes(good: Mapping[str, object], bad: Mapping[str, object]) -> list[Chang
     """
     tables = knowledge("facts")
     releases, arguments = frozenset(tables["releases"]), frozenset(tables["arguments"])
+    silent = min(len(arguments & side.keys()) for side in (good, bad)) < _SOME_ARGUMENTS
     found = []
     for name in dict.fromkeys([*good, *bad]):
         one, other = good.get(name), bad.get(name)
         if one == other or str(one) == str(other):
             continue
         kind = _kind(name, releases, arguments)
-        measured = kind == "other" and (one is None or other is None or _close(one, other))
-        noise = name not in _SIGNAL and (measured or _NOISE.fullmatch(name) is not None)
+        missing = one is None or other is None
+        untold = missing and silent and kind == "argument"
+        measured = kind == "other" and (missing or _close(one, other))
+        noise = untold or (name not in _SIGNAL and (measured or _NOISE.fullmatch(name) is not None))
         found.append(Change(name, one, other, kind, noise))
     found.sort(key=lambda one: (one.noise, _ORDER.index(one.kind), one.good is None or one.bad is None))
     return found

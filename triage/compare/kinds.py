@@ -26,7 +26,7 @@ _MOST_KINDS = 20_000
 MOST_KNOWN = 1_000_000
 _SHAPE = 300
 _QUOTED = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"")
-_PART_OF_OTHER = re.compile(r"\s|Traceback \(most recent|frame #\d|[\W\d_]*$")
+_PART_OF_OTHER = re.compile(r"\s|Traceback \(most recent|frame #\d|[\W\d_]*$|server_args=|.{0,40}non-default args: ")
 # Words by which a line says how bad it is, with syslog's severity.
 _WORDS = (
     (2, re.compile(r"\b(?:FATAL|Fatal|CRITICAL|panicked|terminate called)\b")),
@@ -116,7 +116,7 @@ class Counter:
 
 
 def shape(line: Line) -> str | None:
-    """Take a line; return its kind, None for lines that are part of something else (a traceback, a native stack)."""
+    """Take a line; return its kind, None for what belongs to something else: a traceback, a native stack, the facts."""
     text = line.text[:_SHAPE]
     if line.origin == "other" or not text or _PART_OF_OTHER.match(text):
         return None

@@ -41,11 +41,16 @@ class Step:
 
 
 def steps(good: Incident, bad: Incident) -> list[Step]:
-    """Take two runs; return the phases that either of them came to, in the order of a start."""
+    """Take two runs; return the phases that either of them came to, in the order in which the good run came to them."""
     one, other = _of(good), _of(bad)
     order: list[str] = knowledge("phases")["order"]
-    names = sorted({*one, *other}, key=lambda name: order.index(name) if name in order else len(order))
-    return [Step(name, one.get(name), other.get(name)) for name in names]
+
+    def place(name: str) -> tuple[float, int]:
+        reached = one.get(name) or other[name]
+        start = reached.start if reached.start is not None else float("inf")
+        return start, order.index(name) if name in order else len(order)
+
+    return [Step(name, one.get(name), other.get(name)) for name in sorted({*one, *other}, key=place)]
 
 
 def _of(incident: Incident) -> dict[str, Reached]:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 _FACTS, _NOISE, _FAILURES, _KINDS, _KINDS_JSON = 24, 8, 6, 12, 200
 _VALUE, _TEXT = 60, 400
+_MOMENT = 0.05
 _SEVERITIES = {2: "critical", 3: "error", 4: "warning"}
 # Whose text comes from the logs, wholly or in part.
 UNTRUSTED = [
@@ -71,7 +72,7 @@ def _noise(changes: list[Change], mask: Mask) -> Iterator[Item]:
     if changes:
         names = ", ".join(mask(one_line(one.name)) for one in changes[:_NOISE])
         more = f" and {len(changes) - _NOISE} more" if len(changes) > _NOISE else ""
-        yield Item("quiet", f"{names}{more}, as from run to run")
+        yield Item("quiet", f"{names}{more}: different in every run, or said by one of them only")
 
 
 def _value(name: str, value: object, mask: Mask) -> str:
@@ -96,7 +97,7 @@ def _reached(one: Reached | None) -> str:
     if one is None:
         return "not reached"
     at = f"+{duration(one.start)}" if one.start is not None else "reached"
-    took = f", took {duration(one.took)}" if one.took else ""
+    took = f", took {duration(one.took)}" if one.took is not None and one.took >= _MOMENT else ""
     open_ = one.processes - one.ended
     return at + took + (f", {one.ended} of {one.processes} ended" if open_ and one.end is not None else "")
 
