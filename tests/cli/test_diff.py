@@ -2,12 +2,14 @@
 
 import io
 import json
+import lzma
 import shutil
 from pathlib import Path
 
 import pytest
 
-CASES = Path(__file__).parents[1] / "data" / "cases"
+DATA = Path(__file__).parents[1] / "data"
+CASES = DATA / "cases"
 START = (
     "[2026-05-25 21:41:30] server_args=ServerArgs(model_path='/m', tp_size=2, pp_size=1, attention_backend='{0}', "
     "random_seed={1}, api_key='{2}')\n"
@@ -144,6 +146,23 @@ def test_what_cannot_be_compared_is_said_in_one_line(triage, tmp_path, monkeypat
     said = triage("diff", *words)
     assert (said.status, said.err.count("\n")) == (2, 1)
     assert why in said.err
+
+
+@pytest.mark.skipif(shutil.which("journalctl") is None, reason="needs journalctl")
+def test_invocations_of_units_are_compared(triage, tmp_path):
+    """Out of a real journal: another unit's last run, and one unit's last run with the one before."""
+    packed = (DATA / "journals" / "sglang.journal.xz").read_bytes()
+    (tmp_path / "system.journal").write_bytes(lzma.decompress(packed))
+    said = triage("diff", "journal:sglang-ok", "journal:sglang-pp8@0", "-D", tmp_path, "-o", "json")
+    document = json.loads(said.out)
+    assert said.status == 1
+    assert {f["name"]: (f["good"], f["bad"]) for f in document["facts"]}["pp_size"] == (1, 8)
+    assert any("server_args" not in kind["text"] for kind in document["kinds"])
+    again = json.loads(
+        triage("diff", "journal:sglang-pp8@-1", "journal:sglang-pp8@0", "-D", tmp_path, "-o", "json").out
+    )
+    assert "IndexError" in again["shared"][0]["text"]
+    assert {kind["text"][:11] for kind in again["kinds"]} & {"IndexError:"} == set()
 
 
 @pytest.mark.skipif(shutil.which("journalctl") is None, reason="needs journalctl")
