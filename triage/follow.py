@@ -116,7 +116,7 @@ class Follower:
             elif root is not None:
                 yield from self._more(incident, root, attempt)
         for failure in incident.failures:
-            if failure is root or failure.level is None or failure.role not in ("unrelated", "recovered", "suspect"):
+            if failure is root or failure.level is None or not _by_itself(incident, failure):
                 continue
             if not self._known(("beside", attempt, failure.fingerprint)):
                 times = self._add(("failure", unit, failure.fingerprint))
@@ -164,6 +164,14 @@ class Follower:
             staying = {id(event) for event in _most_telling(events)}
             before = min((event.order for event in events), default=0)
             self._extractor.forget(lambda event: id(event) not in staying, before)
+
+
+def _by_itself(incident: Incident, failure: Failure) -> bool:
+    """Whether it is told beside the root: while a service goes on, what merely came later follows from nothing."""
+    if failure.role == "consequence":
+        merely_later = failure.because is not None and failure.because.rule in ("later", "request")
+        return merely_later and incident.outcome == "degraded"
+    return failure.role in ("unrelated", "recovered", "suspect")
 
 
 def _most_telling(events: list[Event]) -> list[Event]:

@@ -124,6 +124,22 @@ def test_repeats_in_one_attempt_are_told_at_ten_and_a_hundred(stream):
     assert [(kind, times) for kind, _, times in told if kind == "again"] == [("again", 10)]
 
 
+def test_another_failure_of_a_service_that_goes_on_is_told(stream):
+    """Days later it does not follow from the first one."""
+    request = (
+        "[2026-05-25 {0}:00] ERROR:    Exception in ASGI application\n"
+        + HEAD
+        + FRAME.format("starlette/x")
+        + "{1}: 1\n"
+    )
+    error = '[2026-05-25 {0}:01] INFO:     10.0.0.1:1 - "POST /v1/completions HTTP/1.1" 500 Internal Server Error\n'
+    stream.write(START.format("40") + READY.format("40"))
+    first = stream.write(request.format("21:50", "KeyError") + error.format("21:50"))
+    assert first == [("incident", "KeyError", 1)]
+    later = stream.write(request.format("23:50", "TypeError") + error.format("23:50"))
+    assert later == [("failure", "TypeError", 1)]
+
+
 def test_earlier_attempts_are_forgotten(stream):
     """Two are kept, however often the service is restarted."""
     for minute in range(10, 50):

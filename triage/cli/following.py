@@ -194,4 +194,4 @@ class Teller:
         self._out.write(encodable(f"  {clock(at.time, at.zoned, local=True)} {text}".rstrip() + "\n", self._out))
 
 
-_ROLES = {"recovered": "outlived", "unrelated": "no harm seen", "suspect": "suspect"}
+_ROLES = {"recovered": "outlived", "unrelated": "no harm seen", "consequence": "after the first"}
