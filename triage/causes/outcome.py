@@ -57,6 +57,8 @@ def course(attempt: Attempt, incident: Incident) -> Course:
             found.graceful_last = max(found.graceful_last, last)
         if event.rule.startswith("phase/"):
             found.progress = number
+        if event.exception is not None and event.exception.type == "KeyboardInterrupt" and found.graceful < 0:
+            found.graceful = found.graceful_last = number
         if event.rule in _DEATH_OF_UNIT and found.unit_death < 0:
             found.unit_death = number
         if event.fatal and found.first_fatal < 0 and not _expected_after_stop(event):
@@ -96,8 +98,9 @@ def decide(incident: Incident, found: Course) -> None:
         incident.outcome = _quiet(incident, found)
         return
     up = found.ready >= 0 or found.answered >= 0
-    if not up and found.graceful < 0:
-        incident.outcome = "failed" if hard else "starting"
+    if not up:
+        before = [f for f in hard if found.graceful < 0 or f.order < found.graceful]
+        incident.outcome = "failed" if before else _quiet(incident, found)
         return
     alive = max(found.served, found.answered, found.ready)
     after = [f for f in hard if _last(f) > alive and not _request(f) and not _foreign(f)]
@@ -163,7 +166,9 @@ def _mere_request_trouble(failures: list[Failure]) -> bool:
 
 
 def _requests_lost(failures: list[Failure], found: Course) -> bool:
-    if found.server_errors and (found.ready >= 0 or found.served >= 0):
+    # A log that begins later than the server does shows neither its start nor that it was ready.
+    up = found.ready >= 0 or found.served >= 0 or found.progress < 0
+    if found.server_errors and up:
         return True
     return any("lost" in f.data for f in failures)
 

@@ -1,7 +1,7 @@
-"""The last words of a process: the last line that nobody knows, before its death is announced.
+"""The last words of a process: the last line that nobody knows and that says what is wrong, before its death.
 
 Where nothing but "a child died" is left, such a line often names the cause (`setting membind: Invalid argument`). It is
-a general fallback: whatever signature or row of knowledge fits comes first.
+a general fallback: whatever signature or row of knowledge fits comes first, and chatter is never taken for a reason.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.data import knowledge
 from triage.fingerprint import fingerprint
 from triage.model import Failure, Incident
 
@@ -19,7 +20,7 @@ _LEVEL = 0.95
 # An unexplained exit with one of these codes has its reason elsewhere: a signal leaves no words.
 _SIGNALS = re.compile(r"-\d+")
 _TEARDOWN = 3
-_WORDY = re.compile(r"(?!\[[\d :-]+\]|INFO\b)(?=.*[A-Za-z]{3}).*[A-Za-z]{3}")
+_LONGEST = 600
 
 
 def tell(incident: Incident, root: Failure) -> None:
@@ -46,11 +47,12 @@ def last_words(incident: Incident, attempt: Attempt) -> None:
     if strongest.kind == "unit" and (strongest.data.get("signal") or "engine" not in incident.facts):
         return
     death = min(f.order for f in failures if f.fatal) if any(f.fatal for f in failures) else strongest.order
+    telling = re.compile(knowledge("messages")["telling"])
     words = [
         (number, said, track.stream, track.rank)
         for track in attempt.tracks
         for number, said in track.words
-        if number < death and _WORDY.search(said.text)
+        if number < death and telling.search(said.text[:_LONGEST])
     ]
     if not words:
         return

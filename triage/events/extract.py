@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # Of equal events of one run so many are kept whole; the rest only count.
 _KEPT_EQUAL = 64
 _KEPT_DISTINCT = 20_000
+# syslog's severity: what its writer calls less than a warning is no process's last words.
+_WARNING = 4
 
 
 @dataclass(slots=True)
@@ -142,7 +144,8 @@ class Extractor:
         if known is None and not heard:
             known = self._messages.guess(line)
         self._keep(known)
-        if not (heard or known is not None or line.record) and not self._messages.noise.covers(line.text):
+        known_kind = heard or known is not None or line.record or (line.severity or 0) > _WARNING
+        if not known_kind and not self._messages.noise.covers(line.text):
             track.words.append((line.number, evidence(line)))
         return known is not None
 

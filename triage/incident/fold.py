@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _EVIDENCE = 24
-# A line is the title of a traceback when so many characters of it are what announced one.
-_TITLE = 200
+# A line that calls itself an error so many lines before a traceback of its stream is the traceback's title.
+_TITLE = (1, 2)
 
 
 def fold(events: Iterable[Event], engine: bool = False) -> list[Failure]:
@@ -25,9 +25,9 @@ def fold(events: Iterable[Event], engine: bool = False) -> list[Failure]:
     found: dict[tuple[str, str, str], Failure] = {}
     quoted: list[Event] = []
     events = list(events)
-    titles = {(event.stream, event.data["intro"][:_TITLE]) for event in events if event.data.get("intro")}
+    heads = {(event.stream, event.order) for event in events if event.rule == "traceback" and event.exception}
     for event in events:
-        if event.rule == "message/error" and (event.stream, event.text.strip().rstrip(":").strip()[:_TITLE]) in titles:
+        if event.rule == "message/error" and any((event.stream, event.order + n) in heads for n in _TITLE):
             continue
         if event.rule == "message/exception" or event.data.get("inside"):
             quoted.append(event)
