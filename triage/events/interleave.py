@@ -14,7 +14,7 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING
 
-from triage.events.interleave_cost import Edges, Prices, State, Token
+from triage.events.interleave_cost import ANY, Edges, Prices, State, Token, goes_on, onward
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, WAITING
 
@@ -25,14 +25,14 @@ __all__ = ["CLOSE", "NOBODY", "Edges", "deal"]
 
 # A line that ends every message in progress (a new record, a death notice); it belongs to nobody.
 CLOSE = 100
-# Stands for any line in the fact that a story goes on.
-_GOES_ON = -2
 NOBODY = -1
 
 # So many readings are kept; of a long region fewer, and only one search is made.
 _BEAM = 128
 _NARROW = 32
 _LONG = 1200
+# So many tracebacks of the first reading are tried as the pattern of all.
+_PATTERNS = 6
 # Readings so much dearer than the best one are given up.
 _MARGIN = 3.0
 _OPEN = 64
@@ -45,7 +45,7 @@ _SHREDDED = 0.1
 _RELUCTANCE = 0.3
 _FEW = 6
 # New text in a message is the less likely the less writers change.
-_TEXT_TOO = 0.5
+_TEXT_TOO = 0.6
 _STACKISH = frozenset({FRAME, SOURCE, CARET, REPEAT, EXCEPTION})
 
 Item = tuple[int, str, bool]
@@ -84,19 +84,36 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     tokens = [prices.token(*item) for item in items]
     start = _start(prices, carried)
     search = _Search(prices, _switch_cost(tokens, len(carried)), _BEAM if len(tokens) <= _LONG else _NARROW)
-    owners = _owners(search.run(tokens, start))
-    if len(tokens) > _LONG:
+    reading = search.run(tokens, start)
+    owners = _owners(reading)
+    if len(tokens) > _LONG or _agrees(reading):
         return owners
-    # Once more with the facts that the first reading found true of two tracebacks or more; then with all of its facts.
-    best = search.price(tokens, start, owners)
-    for needed in (2, 2, 1):
-        seed = start.facts.union(fact for fact, count in best[1].items() if count >= needed)
-        others = _owners(search.run(tokens, replace(start, facts=seed)))
-        if others == owners:
-            continue
-        found = search.price(tokens, start, others)
-        if found[0] < best[0]:
-            best, owners = found, others
+    return _reconsidered(search, tokens, start, owners)
+
+
+def _agrees(reading: _Reading) -> bool:
+    """Whether nearly every traceback came out equal to another one, which chance does not bring about."""
+    shared = Counter(reading.stories)
+    alone = sum(count == 1 for count in shared.values())
+    return alone <= len(reading.stories) // 4
+
+
+def _reconsidered(search: _Search, tokens: Sequence[Token], start: _Reading, owners: list[int]) -> list[int]:
+    """Search again from what the first reading found out, and keep the cheapest reading.
+
+    Ranks mostly fail alike: once with the facts that hold for two tracebacks or more, then with those of each
+    traceback as if all others were like it.
+    """
+    best, facts = search.price(tokens, start, owners)
+    counts = Counter(fact for own in facts for fact in own)
+    seeds = [frozenset(fact for fact, count in counts.items() if count > 1)]
+    seeds += sorted(set(facts), key=len, reverse=True)[:_PATTERNS]
+    for seed in seeds:
+        others = _owners(search.run(tokens, replace(start, facts=start.facts | seed)))
+        if others != owners:
+            found = search.price(tokens, start, others)[0]
+            if found < best:
+                best, owners = found, others
     return owners
 
 
@@ -115,8 +132,8 @@ def _start(prices: Prices, carried: Sequence[Sequence[Item]]) -> _Reading:
                 at = step.state
                 facts.update(step.facts)
                 if step.telling:
-                    facts.add(hash((story, _GOES_ON)))
-                    story = hash((story, token.id))
+                    facts.add(goes_on(story))
+                    story = onward(story, token.hash)
                     facts.add(story)
         states.append(at)
         stories.append(story)
@@ -153,6 +170,7 @@ class _Search:
         self._width = width
         self._switch = switch
         self._text = _TEXT_TOO * switch
+        self._told = prices.known.stories
         self._worst = 0.0
 
     def run(self, tokens: Sequence[Token], start: _Reading) -> _Reading:
@@ -175,10 +193,13 @@ class _Search:
             readings = _pruned(readings, candidates, self._width)
         return min(readings, key=self._total)
 
-    def price(self, tokens: Sequence[Token], start: _Reading, owners: Sequence[int]) -> tuple[float, Counter[int]]:
-        """Price a given reading from `start` on; return its cost and how often it used each fact."""
+    def price(
+        self, tokens: Sequence[Token], start: _Reading, owners: Sequence[int]
+    ) -> tuple[float, list[frozenset[int]]]:
+        """Price a given reading from `start` on; return its cost and the facts that each traceback used."""
         states, stories = list(start.states), list(start.stories)
-        used, counts = set(start.facts), Counter[int]()
+        used = set(start.facts)
+        facts_of: list[set[int]] = [set() for _ in states]
         cost, last = 0.0, start.last
         done, fresh = self._prices.state(State(DONE)), self._prices.state(State(AT_HEAD))
         for token, owner in zip(tokens, owners, strict=True):
@@ -192,9 +213,10 @@ class _Search:
                 if owner == len(states):
                     states.append(fresh)
                     stories.append(0)
+                    facts_of.append(set())
                 else:
                     states[owner] = fresh
-                    stories[owner] = hash((stories[owner], token.kind))
+                    stories[owner] = onward(stories[owner], HEAD)
                 last = owner
                 continue
             step = self._prices.step(states[owner], token)
@@ -204,15 +226,16 @@ class _Search:
             cost += sum(t.used if t.fact in used else t.instead if t.other in used else t.new for t in step.terms)
             facts = step.facts
             if step.telling:
-                before, story = hash((stories[owner], _GOES_ON)), hash((stories[owner], token.id))
-                if story not in used:
-                    cost += step.telling + (step.forking if before in used else 0.0) + (self._text if step.text else 0.0)
+                before, story = goes_on(stories[owner]), onward(stories[owner], token.hash)
+                if story not in used and story not in self._told:
+                    forks = before in used or before in self._told
+                    cost += step.telling + (step.forking if forks else 0.0) + (self._text if step.text else 0.0)
                 facts = (*facts, story, before)
                 stories[owner] = story
-            counts.update(facts)
+            facts_of[owner].update(facts)
             used.update(facts)
             last, states[owner] = owner, step.state
-        return cost + self._unfinished(states), counts
+        return cost + self._unfinished(states), [frozenset(facts) for facts in facts_of]
 
     def _unfinished(self, states: Sequence[int]) -> float:
         return _UNFINISHED * sum(self._prices.states[number].at in WAITING for number in states)
@@ -233,7 +256,7 @@ class _Search:
             for owner, at in enumerate(reading.states):
                 if self._prices.states[at].at == AT_CHAIN:
                     cost = reading.cost + (0.0 if owner == reading.last else self._switch)
-                    story = hash((reading.stories[owner], token.kind))
+                    story = onward(reading.stories[owner], HEAD)
                     out.append((cost, number, owner, self._prices.state(State(AT_HEAD)), story, ()))
                     chained = True
         cost = reading.cost + (_SECOND_HEAD if chained else 0.0)
@@ -242,7 +265,7 @@ class _Search:
     def _try(self, out: list[_Candidate], number: int, reading: _Reading, token: Token) -> None:
         steps, used, last, so_far = token.steps, reading.facts, reading.last, reading.cost
         worst = self._worst
-        text, stories = token.id, reading.stories
+        text, told, stories = token.hash, self._told, reading.stories
         tried: set[tuple[int, int]] = set()
         for owner, at in enumerate(reading.states):
             step = steps[at] if at in steps else self._prices.step(at, token)
@@ -260,10 +283,10 @@ class _Search:
                 cost += self._switch
             facts = step.facts
             if step.telling:
-                before = hash((story, _GOES_ON))
+                before = hash((story, ANY))
                 story = hash((story, text))
-                if story not in used:
-                    cost += step.telling + (step.forking if before in used else 0.0)
+                if story not in used and story not in told:
+                    cost += step.telling + (step.forking if before in used or before in told else 0.0)
                     if step.text:
                         cost += self._text
                     facts = (*facts, story, before)

@@ -101,7 +101,7 @@ def _evidence(lines: list[Line], printed: list[Printed], main: int) -> list[Evid
         if one.frame_at is not None:
             wanted += [one.frame_at, one.frame_at + 1] if one is printed[main] else []
         if one.exception_at is not None:
-            length = min(len(one.message), _MESSAGE_LINES) if one is printed[main] else 1
+            length = min(one.text().count("\n") + 1, _MESSAGE_LINES) if one is printed[main] else 1
             wanted += range(one.exception_at, one.exception_at + length)
     places = sorted(dict.fromkeys(place for place in wanted[: _EVIDENCE * 2] if place < len(lines)))
     if len(places) > _EVIDENCE:

@@ -95,12 +95,9 @@ class _Reader:
         self._relation: Relation | None = None
         self._one: Printed | None = None
         self._in_message = False
-        self._quote = ""
-        self._before = ""
 
     def feed(self, text: str, kind: int, at: int) -> None:
-        before, self._before = self._before, text
-        if self._in_message and not self._leaves_message(text, kind, before):
+        if self._in_message and not self._leaves_message(text, kind):
             return
         if kind == HEAD:
             self._new()
@@ -109,7 +106,7 @@ class _Reader:
         elif kind != BLANK and (kind == EXCEPTION or may_be_exception(text)):
             self._exception(text, at)
 
-    def _leaves_message(self, text: str, kind: int, before: str) -> bool:
+    def _leaves_message(self, text: str, kind: int) -> bool:
         """Whether the line is no message text. Chain lines and quoted tracebacks are seen to here."""
         one = self._one
         if one is None:
@@ -118,15 +115,11 @@ class _Reader:
             self._relation = "cause" if text.startswith(CAUSE) else "context"
             self._one, self._in_message = None, False
             return False
-        if self._quote and text.strip() == self._quote:
-            self._quote = ""
+        if text.strip() in _QUOTES:
+            # Marks around a quoted traceback, which may be all that is left of what quoted it.
             return False
         if kind == HEAD:
             self._relation = "remote"
-            if before.strip() in _QUOTES:
-                self._quote = before.strip()
-                if one.message and one.message[-1].strip() == self._quote:
-                    one.message.pop()
             return True
         if kind == FRAME and "ray::" in one.message[0]:
             self._relation = "remote"
