@@ -100,6 +100,15 @@ def test_a_longer_report_is_cut_to_the_screen_where_it_can_be(incidents):
         assert whole.count("fact") == 80
 
 
+def test_an_ellipsis_takes_no_line_of_its_own(incidents):
+    """Where the last sentence that is kept fills its line, the ellipsis stands for its full stop."""
+    incident = incidents.pp8()
+    for length in range(40, 120):
+        incident.failures[1].diagnoses[0].cause = f"{'x' * length} Y. Z it was. Then {'more ' * 200}"
+        lines = render(incidents.report(incident), screen=True).split("\n")
+        assert "…" not in [line.strip() for line in lines]
+
+
 def test_a_fix_is_never_cut(incidents):
     """Title, detail and command stand whole on the smallest screen."""
     incident = incidents.pp8()

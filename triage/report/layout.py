@@ -104,6 +104,8 @@ def _texts(item: Item, width: int, tight: bool) -> list[str]:
         return [middle(line, width, item.keep) for line in item.text.split("\n")]
     width = min(width, _PROSE)
     lines = wrap((tight and item.short) or item.text, width)
+    if len(lines) > 1 and lines[-1] == "…" and lines[-2].endswith("."):
+        lines[-2:] = [lines[-2][:-1] + "…"]
     if tight and item.lines and len(lines) > item.lines:
         lines = lines[: item.lines]
         lines[-1] = _unfinished(lines[-1], width)
