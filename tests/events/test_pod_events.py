@@ -161,6 +161,32 @@ def test_events_stand_among_the_lines_by_their_time():
     assert orders[0] <= after
 
 
+def test_what_a_container_printed_is_not_the_apis_word():
+    """A probe's output and a termination message can hold anything: no OOM kill is read out of them."""
+    line = Said("Unhealthy", "Liveness probe failed: Reason: OOMKilled", True, START + 15.0, START + 15.0)
+    extraction, _ = said([pod(line, state="terminated", ended=ended("Error", 1, message="OOMKilled\nEvicted"))])
+    assert [rule for rule, _ in told(extraction)] == ["kubernetes/probe-failed", "container/terminated"]
+    probe = next(event for event in extraction.events if event.rule == "kubernetes/probe-failed")
+    assert probe.evidence[0].text == "Unhealthy: Liveness probe failed"
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "HTTP probe failed with statuscode: 503",
+        'Get "http://10.1.0.9:30000/health": context deadline exceeded (Client.Timeout exceeded while awaiting headers)',
+        'Get "http://10.1.0.9:30000/health": dial tcp 10.1.0.9:30000: connect: connection refused',
+        "dial tcp 10.1.0.9:30000: i/o timeout",
+    ],
+)
+def test_what_the_kubelet_says_of_a_probe_is_shown(output):
+    """Its own words, which no program in the container chooses."""
+    line = Said("Unhealthy", f"Liveness probe failed: {output}", True, START + 15.0, START + 15.0)
+    extraction, _ = said([pod(line, state="running")])
+    probe = next(event for event in extraction.events if event.rule == "kubernetes/probe-failed")
+    assert probe.evidence[0].text == f"Unhealthy: Liveness probe failed: {output}"
+
+
 def test_signatures_can_ask_for_a_line_of_the_api():
     """Their log patterns are tried too."""
     pattern = LinePattern("lab/evicted", ("low on resource",))

@@ -31,6 +31,12 @@ _SIGNALED = 128
 _SIGTERM = 15
 _STOPPED = re.compile(r"Stopping container\b")
 _NORMAL = ("Killing", "Preempting")
+# pkg/probe of Kubernetes, and net/http of Go.
+_PROBED = re.compile(
+    r"HTTP probe failed with statuscode: \d{3}|(?:Get \"https?://[^\"\s]{1,200}\": )?(?:EOF|context deadline exceeded"
+    r"(?: \(Client\.Timeout exceeded while awaiting headers\))?|(?:dial|read) tcp [\d.:\[\]a-f>-]{3,100}: "
+    r"(?:connect: connection refused|i/o timeout|read: connection reset by peer))"
+)
 
 
 def attach(extraction: Extraction, pods: Sequence[Pod], name: str, patterns: Iterable[LinePattern] = ()) -> list[Gap]:
@@ -152,8 +158,6 @@ class _Teller:
                 event = Event("exit", "container/terminated", self._at(ended.finished), "", text, 2.5, data=data)
                 event.fatal = True
                 self._add(event)
-        if ended.message:
-            self._line(ended.message[-2000:], ended.finished, 1)
 
     def _told_to_stop(self, ended: Ended) -> bool:
         """Whether somebody deleted the pod, or stopped its containers for another reason than a failed probe."""
@@ -172,7 +176,7 @@ class _Teller:
             first = said.first if said.first is not None else said.last
             if said.last - self._shift < start - _AROUND or first - self._shift > end + _AROUND:
                 return
-        self._line(f"{said.reason}: {said.message}", said.last, said.count)
+        self._line(f"{said.reason}: {_own_words(said)}", said.last, said.count)
 
     def _line(self, text: str, time: float | None, count: int) -> None:
         """Read a text of the API as a decisive line is read."""
@@ -215,6 +219,16 @@ class _Teller:
         when = None if time is None else time - self._shift
         zoned = self._out.zoned or self._out.first_time is None
         return Position(when, zoned and time is not None, host=self._pod.node, source=self._pod.source)
+
+
+def _own_words(said: Said) -> str:
+    """What the kubelet itself says; of a probe's output, which a program in the container can print, only its usual
+    words.
+    """
+    if said.reason != "Unhealthy":
+        return said.message
+    head, _, output = said.message.partition(": ")
+    return said.message if _PROBED.fullmatch(output.strip()) else head
 
 
 def _within(ended: Ended, first: float, last: float) -> bool:

@@ -64,6 +64,8 @@ def join(services: Sequence[Service], *, together: bool = False) -> list[Service
 
 def _same_run(first: Service, other: Service, group: list[Service], *, together: bool) -> Offset | None:
     """Whether another log is of the same run; then by how much its clock is ahead, as far as something tells."""
+    if any(set(member.logs) & set(other.logs) for member in group):
+        return None  # two services of one log
     own, theirs = first.attempts[-1], other.attempts[-1]
     ahead = offset(own, theirs)
     if together:
