@@ -15,7 +15,9 @@ def fed(*texts):
 
 def test_phases_have_a_begin_and_an_end():
     """Weights begin and end with SGLang's own lines."""
-    events = fed("Load weight begin. avail mem=78.12 GB", "Load weight end. type=LlamaForCausalLM, dtype=torch.bfloat16")
+    events = fed(
+        "Load weight begin. avail mem=78.12 GB", "Load weight end. type=LlamaForCausalLM, dtype=torch.bfloat16"
+    )
     assert [(event.rule, event.data.get("edge")) for event in events[:2]] == [
         ("phase/weights", "begin"),
         ("phase/weights", "end"),

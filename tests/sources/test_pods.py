@@ -138,10 +138,28 @@ def test_a_missing_file_is_named(tmp_path):
         read_pods([tmp_path / "pod.json"])
 
 
-KEYS = (
-    "kind items metadata name spec status containers containerStatuses state lastState terminated waiting exitCode env "
-    "value resources limits involvedObject count args"
-).split()
+KEYS = [
+    "kind",
+    "items",
+    "metadata",
+    "name",
+    "spec",
+    "status",
+    "containers",
+    "containerStatuses",
+    "state",
+    "lastState",
+    "terminated",
+    "waiting",
+    "exitCode",
+    "env",
+    "value",
+    "resources",
+    "limits",
+    "involvedObject",
+    "count",
+    "args",
+]
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: (

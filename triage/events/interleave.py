@@ -34,7 +34,7 @@ _LONG = 1200
 # So many tracebacks of the first reading are tried as the pattern of all.
 _PATTERNS = 6
 # Readings so much dearer than the best one are given up.
-_MARGIN = 3.0
+_MARGIN = 3.6
 _OPEN = 64
 _DROP_STACK = 6.0
 _DROP_TEXT = 3.0

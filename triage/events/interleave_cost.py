@@ -117,10 +117,25 @@ class Step(NamedTuple):
     text: bool = False
 
 
+# Stands for any line in the fact that a story goes on.
+ANY = -2
+
+
+def onward(story: int, line: int) -> int:
+    """Take the hash of what a traceback told so far and its next line's; return the hash of both."""
+    return hash((story, line))
+
+
+def goes_on(story: int) -> int:
+    """Take the hash of a story; return the fact that another traceback told it and more."""
+    return hash((story, ANY))
+
+
 class Edges:
-    """Calls, sources and carets learned from tracebacks of the same log that were never interleaved."""
+    """Calls, sources, carets and whole stories learned from tracebacks of the same log that are beyond doubt."""
 
     def __init__(self) -> None:
+        self.stories: set[int] = set()
         self.calls: set[tuple[str, str]] = set()
         self.sources: dict[str, str] = {}
         self.carets: dict[str, str] = {}
@@ -129,8 +144,14 @@ class Edges:
         """Take the lines of one whole traceback with their shapes. Learns 20,000 calls at most."""
         if len(self.calls) >= _LEARNED:
             return
-        frame, before = "", HEAD
+        frame, before, story = "", HEAD, 0
+        told = False
         for line, kind in lines:
+            if kind in (FRAME, EXCEPTION) or (told and kind not in (HEAD, CHAIN)):
+                self.stories.add(goes_on(story))
+                story = onward(story, hash(line.text))
+                self.stories.add(story)
+            told = kind == EXCEPTION or (told and kind not in (HEAD, CHAIN))
             if kind == FRAME:
                 self.calls.add((frame, line.text))
                 frame = line.text
@@ -140,12 +161,13 @@ class Edges:
                 self.carets.setdefault(frame, line.text)
             elif kind in (HEAD, CHAIN):
                 frame = ""
+                story = onward(story, HEAD) if kind == HEAD and before != HEAD else story
             before = kind
 
 
 @dataclass(slots=True)
 class Token:
-    """One line to be dealt out: its shape, its text and the text's number; `bare` marks a head with nothing before it.
+    """One line to be dealt out: its shape, its text, the text's number and hash; `bare` marks a head with no title.
 
     `steps` remembers by the state's number how a traceback takes this text.
     """
@@ -153,6 +175,7 @@ class Token:
     kind: int
     id: int
     text: str
+    hash: int
     bare: bool
     steps: dict[int, Step | None]
 
@@ -161,7 +184,7 @@ class Prices:
     """Numbers the texts, states and facts of a region and prices the steps. One instance serves one region."""
 
     def __init__(self, known: Edges) -> None:
-        self._known = known
+        self.known = known
         self._ids: dict[str, int] = {}
         self._texts: list[str] = []
         self._tokens: dict[int, Token] = {}
@@ -175,7 +198,7 @@ class Prices:
         old = self._tokens.get(number)
         if old is not None and old.kind == kind and old.bare == bare:
             return old
-        made = self._tokens[number] = Token(kind, number, text, bare, {})
+        made = self._tokens[number] = Token(kind, number, text, hash(text), bare, {})
         return made
 
     def state(self, state: State) -> int:
@@ -234,7 +257,7 @@ class Prices:
 
     def _call(self, state: State, token: Token) -> float:
         """The price of a call that was not used before."""
-        if (self._text_of(state.frame), token.text) in self._known.calls:
+        if (self._text_of(state.frame), token.text) in self.known.calls:
             return KNOWN_CALL
         if state.source == NONE:
             return NEW_CALL
@@ -252,17 +275,17 @@ class Prices:
     def _skipped(self, state: State) -> list[Term]:
         """The price of going on though the frame's source or carets, known to exist, have not come."""
         if state.at == AT_FRAME:
-            learned = self._text_of(state.frame) in self._known.sources
+            learned = self._text_of(state.frame) in self.known.sources
             return [_if(self._fact(HAS_SOURCE, state.frame), SOURCE_SKIPPED, learned)]
         if state.at == AT_SOURCE:
-            learned = self._text_of(state.frame) in self._known.carets
+            learned = self._text_of(state.frame) in self.known.carets
             return [_if(self._fact(HAS_CARET, state.frame), CARET_SKIPPED, learned)]
         return []
 
     def _source(self, state: State, token: Token) -> Step | None:
         if state.at == AT_FRAME:
             has, of = self._fact(HAS_SOURCE, state.frame), self._fact(SOURCE_OF, state.frame, token.id)
-            term = _one_of(of, has, self._known.sources.get(self._text_of(state.frame)), token.text, _SOURCE)
+            term = _one_of(of, has, self.known.sources.get(self._text_of(state.frame)), token.text, _SOURCE)
             return self._made(0.0, [term], state._replace(at=AT_SOURCE, source=token.id), (has, of))
         if state.at in (AT_SOURCE, AT_CARET):
             return self._made(MORE_SOURCE, [], state._replace(at=AT_SOURCE), ())
@@ -270,7 +293,7 @@ class Prices:
 
     def _caret(self, state: State, token: Token) -> Step:
         has, of = self._fact(HAS_CARET, state.frame), self._fact(CARET_OF, state.frame, token.id)
-        term = _one_of(of, has, self._known.carets.get(self._text_of(state.frame)), token.text, _CARET)
+        term = _one_of(of, has, self.known.carets.get(self._text_of(state.frame)), token.text, _CARET)
         base = _misfit(token.text, self._text_of(state.source))
         return self._made(base, [term], state._replace(at=AT_CARET), (has, of))
 

@@ -7,6 +7,7 @@ the next region.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -86,7 +87,10 @@ class Region:
         items: list[Item] = [(kept.kind, kept.line.text, kept.bare) for kept in self._kept]
         carried = [[(kind, line.text, False) for line, kind in stack.lines] for stack in self._carried]
         owners = deal(items, carried, self._known)
-        stacks = _Ledger(self._carried).write(self._kept, owners)
+        ledger = _Ledger(self._carried)
+        stacks = ledger.write(self._kept, owners)
+        for stack in ledger.alike():
+            self._known.learn(stack.lines)
         if last:
             return stacks, []
         left = [stack for stack in stacks if stack.state in WAITING]
@@ -128,6 +132,16 @@ class _Ledger:
                 self._take(one, owner)
         self._share_ranks()
         return self._stacks
+
+    def alike(self) -> list[Stack]:
+        """One of each kind of whole stack that came out more than once."""
+        counts = Counter(self._stories)
+        whole = {
+            story: stack
+            for story, stack in zip(self._stories, self._stacks, strict=True)
+            if counts[story] > 1 and stack.head is not None and stack.state not in WAITING
+        }
+        return list(whole.values())
 
     def _close(self) -> None:
         for stack in self._stacks:

@@ -69,9 +69,7 @@ class UnitReader:
         )
 
 
-def _find(
-    rows: list[tuple[Any, re.Pattern[str]]], text: str
-) -> tuple[Any, dict[str, str | None]] | None:
+def _find(rows: list[tuple[Any, re.Pattern[str]]], text: str) -> tuple[Any, dict[str, str | None]] | None:
     for row, pattern in rows:
         found = pattern.search(text)
         if found:
