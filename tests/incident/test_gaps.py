@@ -42,6 +42,7 @@ BARRIER = (
     [
         (4, 1, ["TP0", "TP1", "TP2"], ["no line from TP3"]),
         (1, 4, ["PP0", "PP2", "PP3"], ["no line from PP1"]),
+        (8, 1, ["TP1"], ["no line from TP0, TP2-7"]),
         (2, 2, ["PP0 TP0", "PP0 TP1", "PP1 TP0", "PP1 TP1"], []),
         (4, 1, ["TP0", "TP1", "TP2", "TP3"], []),
     ],

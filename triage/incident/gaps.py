@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lines.ranks import compact
 from triage.model import Gap
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ _TOLD_AFTER = 30.0
 # A traceback whose head was lost stands so near to where the log begins.
 _BEGINNING = 60
 _MOST_RANKS = 4096
-_SHOWN = 16
+_SHOWN = 64
 _LABEL = re.compile(r"\b(PP|TP|DP|EP)(\d{1,6})")
 _START = re.compile(r"Traceback \(most recent call last\)|Current thread|Fatal Python error")
 
@@ -124,4 +125,4 @@ def _missing(attempt: Attempt, incident: Incident) -> Iterator[Gap]:
             missing = [f"{kind}{n}" for n in range(size) if n not in numbers]
             if missing:
                 more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
-                yield Gap("missing-rank", f"no line from {', '.join(missing[:_SHOWN])}{more}")
+                yield Gap("missing-rank", f"no line from {compact(missing[:_SHOWN])}{more}")
