@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
 from triage.fingerprint import mask_volatile
@@ -45,9 +44,9 @@ def offset(one: Attempt, other: Attempt) -> Offset | None:
     """Take attempts of one run out of two logs; return how far the other's clock is ahead, None where nothing tells."""
     for moments in (_barriers, _failures):
         mine, theirs = moments(one), moments(other)
-        ahead = [theirs[name] - time for name, time in mine.items() if name in theirs]
+        ahead = sorted(theirs[name] - time for name, time in mine.items() if name in theirs)
         if ahead:
-            return Offset(median(ahead), len(ahead))
+            return Offset(ahead[len(ahead) // 2], len(ahead))
     return None
 
 
