@@ -27,7 +27,7 @@ def tell(incident: Incident, root: Failure) -> None:
     """Take an incident and its root; where the root is a mere exit, add what was called an error before it."""
     if root.kind not in ("unit", "exit"):
         return
-    said = [f for f in incident.failures if f.rule == "message/error" and f.order < root.order][-2:]
+    said = [f for f in incident.failures if f.rule == "message/error" and f.order < root.order + _LATE][-2:]
     for failure in said:
         root.text = f"{root.text[:1500]}\n{failure.text[:200]}"
         root.evidence = [*failure.evidence[-1:], *root.evidence]
