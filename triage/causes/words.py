@@ -21,6 +21,8 @@ _LEVEL = 0.95
 _SIGNALS = re.compile(r"-\d+")
 _TEARDOWN = 3
 _LONGEST = 600
+# Output reaches the journal after systemd's own line that the process is gone, within so many lines.
+_LATE = 20
 
 
 def tell(incident: Incident, root: Failure) -> None:
