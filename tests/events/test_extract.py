@@ -12,7 +12,7 @@ from triage.lines.decode import TOO_LONG
 from triage.model import Line
 
 DEMO = Path(__file__).parents[2] / "demo" / "sglang-pp8.log"
-LINES = 400
+LINES = 330
 
 
 def lines(text=None):
@@ -25,7 +25,7 @@ def essence(events):
 
 
 @given(st.lists(st.integers(0, LINES), max_size=6))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 def test_asking_in_between_changes_nothing(stops):
     """What the lines so far say can be asked for anywhere; reading goes on as if nobody had."""
     read = lines()[:LINES]
