@@ -31,6 +31,8 @@ NOBODY = -1
 _BEAM = 128
 _NARROW = 32
 _LONG = 1200
+# After so many steps tried, a few seconds, the search becomes a narrow one.
+_WORK = 400_000
 # So many tracebacks of the first reading are tried as the pattern of all.
 _PATTERNS = 6
 # Readings so much dearer than the best one are given up.
@@ -86,16 +88,9 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     search = _Search(prices, _switch_cost(tokens, len(carried)), _BEAM if len(tokens) <= _LONG else _NARROW)
     reading = search.run(tokens, start)
     owners = _owners(reading)
-    if len(tokens) > _LONG or _agrees(reading):
+    if len(tokens) > _LONG or len(set(reading.stories)) == 1:
         return owners
     return _reconsidered(search, tokens, start, owners)
-
-
-def _agrees(reading: _Reading) -> bool:
-    """Whether nearly every traceback came out equal to another one, which chance does not bring about."""
-    shared = Counter(reading.stories)
-    alone = sum(count == 1 for count in shared.values())
-    return alone <= len(reading.stories) // 4
 
 
 def _reconsidered(search: _Search, tokens: Sequence[Token], start: _Reading, owners: list[int]) -> list[int]:
@@ -107,8 +102,10 @@ def _reconsidered(search: _Search, tokens: Sequence[Token], start: _Reading, own
     best, facts = search.price(tokens, start, owners)
     counts = Counter(fact for own in facts for fact in own)
     seeds = [frozenset(fact for fact, count in counts.items() if count > 1)]
-    seeds += sorted(set(facts), key=len, reverse=True)[:_PATTERNS]
+    seeds += sorted(dict.fromkeys(facts), key=len, reverse=True)[:_PATTERNS]
     for seed in seeds:
+        if search.work > _WORK:
+            break
         others = _owners(search.run(tokens, replace(start, facts=start.facts | seed)))
         if others != owners:
             found = search.price(tokens, start, others)[0]
@@ -172,6 +169,7 @@ class _Search:
         self._text = _TEXT_TOO * switch
         self._told = prices.known.stories
         self._worst = 0.0
+        self.work = 0
 
     def run(self, tokens: Sequence[Token], start: _Reading) -> _Reading:
         """Read the tokens from `start` on; return the cheapest reading."""
@@ -190,7 +188,8 @@ class _Search:
                 else:
                     self._try(candidates, number, reading, token)
             candidates.sort(key=_cost)
-            readings = _pruned(readings, candidates, self._width)
+            self.work += len(candidates)
+            readings = _pruned(readings, candidates, self._width if self.work < _WORK else _NARROW)
         return min(readings, key=self._total)
 
     def price(

@@ -134,12 +134,12 @@ class _Ledger:
         return self._stacks
 
     def alike(self) -> list[Stack]:
-        """One of each kind of whole stack that came out more than once."""
+        """The whole stack that more than half of all came out as, if there is one."""
         counts = Counter(self._stories)
         whole = {
             story: stack
             for story, stack in zip(self._stories, self._stacks, strict=True)
-            if counts[story] > 1 and stack.head is not None and stack.state not in WAITING
+            if counts[story] > len(self._stacks) / 2 and stack.head is not None and stack.state not in WAITING
         }
         return list(whole.values())
 
