@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from pathlib import Path
@@ -81,19 +82,43 @@ def deliver(report: Report, args: argparse.Namespace) -> int:
 
 def guarded(work: Callable[[], int]) -> int:
     """Run a command; turn the errors a user can mend into one line and status 2, and end quietly when cut off."""
+    if sys.stderr is None:  # closed: what is printed to None would go to standard output
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123
+    if sys.stdout is None:
+        return _refused("standard output is closed")
     try:
         for stream in (sys.stdout, sys.stderr):
             if hasattr(stream, "reconfigure"):
                 stream.reconfigure(errors="backslashreplace")
-        return work()
+        status = work()
+        sys.stdout.flush()
     except TriageError as error:
-        from triage.report.text import visible
-
-        print(f"triage: {visible(str(error))}", file=sys.stderr)
-        return 2
+        return _refused(str(error))
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader went away: nothing may be flushed to it at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        place = error.filename
+        if place is None and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            place = "cannot write to standard output"
+        reason = (error.strerror or str(error)).lower()
+        return _refused(f"{os.fsdecode(place)}: {reason}" if isinstance(place, str | bytes) else reason)
+    return status
+
+
+def _refused(reason: str) -> int:
+    from triage.report.text import one_line
+
+    print(f"triage: {one_line(reason)}", file=sys.stderr)
+    return 2
+
+
+def _drop_output() -> None:
+    """Let nothing more be flushed at exit: the reader went away, or the disk is full."""
+    try:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (OSError, ValueError):
+        return  # no file stands behind it

@@ -46,7 +46,7 @@ examples:
 
 def run(args: argparse.Namespace) -> int:
     """Diagnose the files; print the report; return the exit status."""
-    if not args.files and sys.stdin.isatty():
+    if not args.files and (sys.stdin is None or sys.stdin.isatty()):
         raise TriageError("no log: name a file, or pipe one in (`docker logs NAME 2>&1 | triage`)")
     if args.follow:
         from triage.cli.following import follow

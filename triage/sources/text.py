@@ -55,9 +55,9 @@ class TextSource:
                 raise TriageError(f"{self.name}: {self.gaps[0].detail if self.gaps else 'nothing in it'}")
 
     def _open(self) -> BinaryIO:
-        if self._path == "-":
-            return self._stdin or open(0, "rb", buffering=0, closefd=False)
         try:
+            if self._path == "-":
+                return self._stdin or open(0, "rb", buffering=0, closefd=False)
             return Path(self._path).open("rb", buffering=0)
         except OSError as error:
             raise TriageError(f"{self.name}: {_reason(error)}") from None
