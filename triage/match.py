@@ -111,7 +111,7 @@ def _diagnoses(numbers: Iterable[int], subject: Subject, context: Context, libra
 
 def _diagnosis(trial: Trial, incident: Incident) -> Diagnosis:
     from triage.fixes.plan import plan
-    from triage.library.releases import verdict
+    from triage.library.releases import release_of, verdict
     from triage.library.template import fill
 
     signature, facts = trial.signature, incident.facts
@@ -125,7 +125,7 @@ def _diagnosis(trial: Trial, incident: Incident) -> Diagnosis:
         unconfirmed=trial.unconfirmed,
         missing=trial.result.missing if trial.result.state is None else [],
         not_when=fill(signature.not_when, trial.situation),
-        release=verdict(release[0], release[1], facts.get(release[0]), facts.get("python")) if release else "",
+        release=verdict(*release, release_of(facts, release[0]), facts.get("python")) if release else "",
         role=signature.role,
         explains=[one.id for one in signature.explains],
         link=trial.link,

@@ -121,11 +121,13 @@ def _incident(attempt: Attempt, service: Service, library: Library, options: Opt
     from triage.incident import build
     from triage.incident.gaps import gaps_of_verdict
     from triage.incident.history import root_of
+    from triage.incident.release import read_release
     from triage.match import diagnose as match
 
     incident = build(attempt, service.name, service.gaps)
     incident.sources = service.logs if len(service.logs) > 1 else []
     incident.facts.update({k: v for k, v in options.facts.items() if k not in incident.facts})
+    read_release(incident)
     attach(incident)
     match(incident, library)
     assign(incident, attempt)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from triage.fixes.settings import environment, flags, unit_settings
 from triage.library.conditions import check
-from triage.library.releases import ask, contains
+from triage.library.releases import ask, contains, in_words, release_of
 from triage.library.template import fill, fill_strictly
 from triage.model import Fix
 
@@ -67,11 +67,11 @@ def _applies(spec: FixSpec, situation: Situation) -> tuple[Applies, str]:
         if one.state is None:
             unknown.append(one.phrase)
     for package, ranges in spec.releases.items():
-        version = situation.facts.get(package)
+        version = release_of(situation.facts, package)
         span = " or ".join(ranges)
         inside = contains(ranges, version)
         if inside is False:
-            return "no", f"for {package} {span}; this is {version}"
+            return "no", f"for {package} {span}; this is {in_words(version)}"
         if inside is None:
             unknown.append(
                 f"for {package} {span}; `{ask(package, situation.facts.get('python'))}` tells which one runs"
@@ -115,8 +115,8 @@ def _packages(spec: FixSpec, situation: Situation) -> tuple[str, str, list[str] 
     names = [f"{package}{versions}" for package, versions in wanted.items()]
     python = situation.facts.get("python")
     pip = [python, "-m", "pip"] if isinstance(python, str) and _PYTHON.match(python) else ["pip"]
-    there = {package: situation.facts.get(package) for package in wanted}
+    there = {package: release_of(situation.facts, package) for package in wanted}
     done = all(wanted[package] and contains([wanted[package]], version) for package, version in there.items())
-    have = ", ".join(f"{package} {version}" for package, version in there.items() if version is not None)
+    have = ", ".join(f"{package} {in_words(version)}" for package, version in there.items() if version is not None)
     title = f"{_VERBS[spec.kind]} {' and '.join(names)}"
     return title, f"Now {have}" if have else "", [*pip, "install", *names], f"{have} is already there" if done else ""

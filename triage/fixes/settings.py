@@ -22,14 +22,18 @@ _VERBS = {"set": "Set", "remove": "Remove", "raise": "Raise", "lower": "Lower"}
 def flags(keys: dict[str, Any], situation: Situation) -> Planned:
     """Return title, detail, command (none) of a change of launch flags, and why nothing is left to do if so."""
     verb = next(verb for verb in _VERBS if verb in keys)
-    wanted = [spelt(fill_strictly(one, situation)[0], situation.facts) for one in keys[verb]]
-    titles = [f"{_VERBS[verb]} {text}" for text, _ in wanted]
+    wanted = [
+        spelt(fill_strictly(one, situation)[0], situation.facts, given=verb in ("set", "raise", "lower"))
+        for one in keys[verb]
+    ]
+    titles = [f"{_VERBS[verb]} {one.text}" for one in wanted]
     details, done = [], []
-    for text, note in wanted:
-        detail, already = _change(verb, text, situation)
-        details.append(f"{detail} ({note})" if note else detail)
+    for one in wanted:
+        detail, already = _change(verb, one.text, situation)
+        details.append(f"{detail} ({one.note})" if one.note else detail)
         done.append(already)
-    return "; ".join(titles), "; ".join(details), None, "; ".join(done) if all(done) else ""
+    gone = "; ".join(one.gone for one in wanted if one.gone)
+    return "; ".join(titles), "; ".join(details), None, gone or ("; ".join(done) if all(done) else "")
 
 
 def environment(keys: dict[str, Any], situation: Situation, unit: str | None) -> Planned:

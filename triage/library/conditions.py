@@ -148,8 +148,8 @@ def _fact(name: str, wanted: Condition, situation: Situation) -> Checked:
     if name in situation.captures:
         return _named(name, wanted, situation.captures[name])
     value = situation.facts.get(name, _MISSING)
-    if value is None and name in _releases():
-        value = _MISSING
+    if name in _releases() and value in (None, _MISSING):
+        value = situation.facts.get(f"{name}_candidates", _MISSING)
     if value is _MISSING and isinstance(least := situation.facts.get(f"{name}_at_least"), int):
         return _bounded(name, wanted, least)
     return _named(name, wanted, value, release=name in _releases())
@@ -159,7 +159,12 @@ def _named(name: str, wanted: Condition, value: object, *, release: bool = False
     if value is _MISSING:
         return Checked(None, f"{name} not in the log (wanted: {wanted.text})")
     state = wanted.holds(value, release=release)
-    shown = _word(value)
+    if isinstance(value, (list, tuple)) and release:
+        from triage.library.releases import in_words
+
+        shown = in_words(value)
+    else:
+        shown = _word(value)
     if state is None:
         return Checked(None, f"{name} = {shown}, which cannot be compared with {wanted.text}")
     if state:

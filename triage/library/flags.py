@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
-from triage.library.releases import contains
+from triage.library.releases import in_words, release_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,23 +20,66 @@ def fact_of(flag: str) -> str:
 
 def known(flag: str) -> bool:
     """Say whether any release of SGLang or vLLM that triage knows has a flag of this name."""
-    table = knowledge("facts")
-    rows = knowledge("flags")["moved"]
-    if any(flag in (row["flag"], row["instead"].partition("=")[0]) for row in rows):
+    from triage.releases.flags import flag_names
+
+    spellings = flag_names()
+    if flag in spellings or any(name.startswith(flag) for name in spellings):
         return True
-    return fact_of(flag) in (*table["arguments"], *table["vllm_arguments"])
+    table = knowledge("facts")
+    return fact_of(flag) in (table["vllm_arguments"] if spellings else (*table["arguments"], *table["vllm_arguments"]))
 
 
-def spelt(text: str, facts: Mapping[str, object]) -> tuple[str, str]:
-    """Take `--flag` or `--flag=value`; return it as the release at hand has it, and the other spelling where that is
-    not known, as `(--other-flag for sglang >=0.5.14)`.
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """A flag as a release has it, with its value; `note` names the other spelling where the release is not known,
+    `gone` says why it cannot be used there.
     """
-    name, equals, value = text.partition("=")
-    row = next((row for row in knowledge("flags")["moved"] if row["flag"] == name), None)
-    if row is None or facts.get("engine") == "vllm":
-        return text, ""
-    other = row["instead"] if "=" in row["instead"] else f"{row['instead']}{equals}{value}"
-    there = contains([row["there"]], facts.get("sglang"))
-    if there is False and contains([row["since"]], facts.get("sglang")):
-        return other, ""
-    return text, f"{other} for sglang {row['since']}" if there is None else ""
+
+    text: str
+    note: str = ""
+    gone: str = ""
+
+
+def spelt(text: str, facts: Mapping[str, object], *, given: bool = True) -> Spelling:
+    """Take `--flag` or `--flag=value`; return how the release at hand has it. Without `given` it is to be left out."""
+    from triage.releases.flags import flag_in, flag_range
+
+    name, _, value = text.partition("=")
+    if facts.get("engine") == "vllm" or not (flag_range(name) or name in knowledge("flags")["facts"]):
+        return Spelling(text)
+    release = release_of(facts, "sglang")
+    versions = release if isinstance(release, list) else [release] if isinstance(release, str) else []
+    readings = [reading for one in versions if (reading := flag_in(one, name)).exists is not None]
+    if not readings or len(readings) < len(versions):
+        return _unsure(name, value)
+    spellings = list(dict.fromkeys(_with_value(reading.spelling, value) for reading in readings if reading.spelling))
+    if not spellings:
+        there = flag_range(name)
+        lacks = "refuses" if all(reading.refused for reading in readings) else "has no"
+        return Spelling(text, gone=f"sglang {in_words(release)} {lacks} {name} (there in {there})" if there else "")
+    if len(spellings) == 1 and given and value and not any(reading.accepts(value) for reading in readings):
+        flag = spellings[0].partition("=")[0]
+        return Spelling(spellings[0], gone=f"{flag} of sglang {in_words(release)} does not take {value}")
+    return Spelling(spellings[0], " or ".join(spellings[1:]) + " in some of these releases" if spellings[1:] else "")
+
+
+def _with_value(spelling: str, value: str) -> str:
+    return spelling if "=" in spelling or not value else f"{spelling}={value}"
+
+
+def _unsure(name: str, value: str) -> Spelling:
+    """Return a flag for who does not know the release: with the other spelling and where that holds, if there is one;
+    in place of an abbreviation that the newest release refuses, the whole name.
+    """
+    from triage.releases.flags import EVERY, flag_in, flag_range, newest, releases_with, successors
+
+    text = _with_value(name, value)
+    there = set(releases_with(name))
+    if not there:
+        reading = flag_in(newest(), name)
+        return Spelling(text if reading.exists else _with_value(reading.spelling or name, value))
+    for other in successors(name) if flag_range(name) != EVERY else ():
+        flag = other.partition("=")[0]
+        if not there.issuperset(releases_with(flag)):
+            return Spelling(text, f"{_with_value(other, value)} for sglang {flag_range(flag)}")
+    return Spelling(text)

@@ -11,7 +11,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from packaging.specifiers import SpecifierSet
     from packaging.version import Version
@@ -29,6 +29,19 @@ def problem(text: str) -> str:
         return "" if len(SpecifierSet(text)) else "names no release"
     except InvalidSpecifier:
         return f"{text!r} is no PEP 440 range such as >=0.4.6.post5,<0.5.18"
+
+
+def release_of(facts: Mapping[str, object], package: str) -> object:
+    """Return a package's release as facts have it: a version, a list of those that it can be, None if nothing says."""
+    release = facts.get(package)
+    return release if release is not None else facts.get(f"{package}_candidates")
+
+
+def in_words(version: object) -> str:
+    """Return a release in words: of a list `0.5.6 or 0.5.6.post1`, `0.5.4 to 0.5.6.post2`."""
+    if not isinstance(version, (list, tuple)):
+        return str(version)
+    return f"{version[0]} to {version[-1]}" if len(version) > 2 else " or ".join(map(str, version))
 
 
 def contains(ranges: Sequence[str], version: object) -> bool | None:
@@ -78,20 +91,24 @@ def verdict(package: str, ranges: Sequence[str], version: object, python: object
 
     `python` is the service's interpreter where it is known: the command that tells the release then asks it.
     """
-    fix = fixed_in(ranges, version)
+    several = isinstance(version, (list, tuple))
+    fix = fixed_in(ranges, version[-1] if isinstance(version, (list, tuple)) else version)
     after = f"; fixed in {fix}" if fix else ""
     inside = contains(ranges, version)
     if inside:
-        return f"you run {package} {_said(version)}{after or ', which has this defect; no release with a fix is known'}"
+        return (
+            f"you run {package} {in_words(version)}{after or ', which has this defect; no release with a fix is known'}"
+        )
     if inside is False:
         if _older(ranges, version):
-            return f"you run {package} {_said(version)}, which is older than this defect: look elsewhere"
-        return (
-            f"you run {package} {_said(version)}: you already have the fix{f' of {fix}' if fix else ''}: look elsewhere"
-        )
-    if parse(version) is not None or isinstance(version, (list, tuple)):
+            return f"you run {package} {in_words(version)}, which is older than this defect: look elsewhere"
+        of = f" of {fix}" if fix else ""
+        return f"you run {package} {in_words(version)}: you already have the fix{of}: look elsewhere"
+    if several:
+        return f"you run {package} {in_words(version)}{after}; `{ask(package, python)}` tells which"
+    if parse(version) is not None:
         near = f"too near to the fix in {fix} to tell" if fix else "too near to the boundary to tell"
-        return f"you run {package} {_said(version)}, {near}"
+        return f"you run {package} {in_words(version)}, {near}"
     return f"{package}'s version unknown: run `{ask(package, python)}`{after}"
 
 
@@ -100,10 +117,6 @@ def ask(package: str, python: object = None) -> str:
     if isinstance(python, str) and _SAFE_PATH.match(python):
         return f"{shlex.quote(python)} -m pip show {package}"
     return f"pip show {package}"
-
-
-def _said(version: object) -> str:
-    return " or ".join(map(str, version)) if isinstance(version, (list, tuple)) else str(version)
 
 
 def _in_range(spec: SpecifierSet, version: Version) -> bool | None:
@@ -138,7 +151,7 @@ def _three(version: Version) -> tuple[int, int, int]:
 def _older(ranges: Sequence[str], version: object) -> bool:
     from packaging.specifiers import SpecifierSet
 
-    found = parse(version)
+    found = parse(version[-1] if isinstance(version, (list, tuple)) else version)
     lower = [
         parse(spec.version) for text in ranges for spec in SpecifierSet(text) if spec.operator in (">=", ">", "==")
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from triage.library import worth
 from triage.library.conditions import Checked, Situation, check
-from triage.library.releases import contains, verdict
+from triage.library.releases import contains, in_words, release_of, verdict
 from triage.matching.evaluate import evaluate
 from triage.matching.others import elsewhere, nowhere
 from triage.matching.result import Result, every
@@ -95,15 +95,15 @@ def check_releases(releases: Mapping[str, tuple[str, ...]], facts: Mapping[str, 
     """Return whether each package's release lies in the range that is named for it."""
     checked = []
     for package, ranges in releases.items():
-        version = facts.get(package)
+        version = release_of(facts, package)
         state = contains(ranges, version)
         span = " or ".join(ranges)
         if version is None:
             checked.append(Checked(None, f"{package} release not in the log (wanted: {span})"))
         elif state is None:
-            checked.append(Checked(None, f"{package} {version} too near to {span} to tell"))
+            checked.append(Checked(None, f"{package} {in_words(version)} too near to {span} to tell"))
         else:
-            checked.append(Checked(state, f"{package} {version} ({span})", verdict(package, ranges, version)))
+            checked.append(Checked(state, f"{package} {in_words(version)} ({span})", verdict(package, ranges, version)))
     return checked
 
 

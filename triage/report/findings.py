@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.report.items import Item, Section
-from triage.report.names import frame, places, ranks
+from triage.report.names import frame, places, ranks, release
 from triage.report.onward import read_on
 from triage.report.sentence import first_line, head, named, phase_name, reason_of, service
 from triage.report.text import one_line, visible
@@ -52,10 +52,10 @@ def _source(incident: Incident, root: Failure | None) -> str:
 def _engine(incident: Incident) -> str:
     facts = incident.facts
     engine = facts.get("engine")
-    release = facts.get(str(engine)) or "(release unknown)" if engine else None
+    running = release(facts, str(engine)) if engine else ""
     hosts = list(dict.fromkeys(member.host for member in incident.members if member.host))
     where = f" on {', '.join(hosts[:4])}" + (f" and {len(hosts) - 4} more" if len(hosts) > 4 else "") if hosts else ""
-    parts = [f"{engine} {release}{where}"] if engine else [where.strip()] if where else []
+    parts = [f"{engine} {running}{where}"] if engine else [where.strip()] if where else []
     parts += [f"{name}={facts[name]}" for name in _SIZES if facts.get(name) not in _UNSAID]
     parts += [f"{name}={facts[name]}" for name in _FACTS if facts.get(name) not in _UNSAID]
     if facts.get("model_path"):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from triage.report.text import one_line, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from triage.model import Frame
 
@@ -129,3 +129,23 @@ def _escaped(char: str) -> str:
         return char
     code = ord(char)
     return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+# How triage knows a release that no line and no package said.
+_SAID_BY = {"traceback": " (read off the traceback)", "checkout": " (read off the traceback of a source checkout)"}
+
+
+def release(facts: Mapping[str, object], engine: str) -> str:
+    """Take a run's facts; return the engine's release: `0.5.9`, `0.5.4 to 0.5.6.post2 (read off the traceback)`,
+    `probably 0.5.9 (...)`, `(release unknown)`.
+    """
+    from triage.library.releases import in_words
+
+    by = _SAID_BY.get(str(facts.get(f"{engine}_from")), "")
+    if facts.get(engine) is not None:
+        return f"{facts[engine]}{by}"
+    probably = facts.get(f"{engine}_probably")
+    found = probably or facts.get(f"{engine}_candidates")
+    if not found:
+        return "(release unknown)"
+    return f"{'probably ' if probably else ''}{in_words(found)}{by}"

@@ -1,0 +1,186 @@
+"""The table of SGLang's published releases that ships with triage: which functions, launch flags and pins each has.
+
+One file, read in pieces, so that a question costs only the source files that it is about: a line `triage releases 1`,
+the length of the header, the header, the pieces; header and pieces are compressed JSON. `python -m triage.releases`
+writes it.
+
+A release is a number: its place in `releases`, the order in which they were read. What changes between releases is a
+list of runs, `[[number, value], ...]`: the value holds from that number on, up to the next run.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from bisect import bisect_right
+from functools import cache
+from itertools import accumulate
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MAGIC = b"triage releases 1\n"
+ABSENT = -1
+MODULE = "<module>"
+_LENGTH = 4
+PLACE = Path(__file__).resolve().parent.parent / "knowledge" / "sglang.releases"
+
+
+class Source:
+    """One source file in all releases: its scopes, where they stand, and what is called on which line.
+
+    A piece is `[names, columns, runs]`. A column is a scope by its qualified name (`A.b`, `A.b#2` for a second one of
+    that name), as text of lines: for each version of the file how much further down it begins than in the version
+    before, `-` where it is not there; `version:body` for each version from which on it has another body; then the
+    bodies. A body is `number of lines|lines that call something, each counted from the one before|what they call`, the
+    last two with a word for each such line, of what is called the numbers of the names, with commas.
+    """
+
+    def __init__(self, piece: Any) -> None:
+        self.names: list[str] = piece[0]
+        self.columns: dict[str, str] = piece[1]
+        self.runs: list[list[int]] = piece[2]
+
+    def functions(self) -> set[str]:
+        """Return the names of all scopes that it has in any release, as frames have them."""
+        return {simple(name) for name in self.columns}
+
+    def scopes(self, function: str) -> list[tuple[int, int, str]]:
+        """Take the name of a scope; return version, first line and body of all of that name."""
+        return [place for name in self.columns if simple(name) == function for place in self.places(name)]
+
+    def places(self, column: str) -> Iterator[tuple[int, int, str]]:
+        """Take the qualified name of a scope; yield version, first line and body."""
+        steps, changes, *bodies = self.columns[column].split("\n")
+        body_from = dict(pair.split(":") for pair in changes.split(" "))
+        first, body = 0, ""
+        for version, step in enumerate(steps.split(" ")):
+            if (change := body_from.get(str(version))) is not None:
+                body = bodies[int(change)]
+            if step != "-":
+                first += int(step)
+                yield version, first, body
+
+    def calls(self, body: str) -> tuple[list[int], str]:
+        """Return the lines of a body that call something, from its first line on (0), and what they call: a word for
+        each line, as `names_of` takes it.
+        """
+        _, steps, called = body.split("|")
+        return list(accumulate(map(int, steps.split()))), called
+
+    def names_of(self, called: str) -> set[str]:
+        """Return the names of what a line calls."""
+        return {self.names[int(number)] for number in called.split(",")} if called else set()
+
+    def releases(self, versions: set[int], count: int) -> set[int]:
+        """Return the releases that hold one of these versions, out of `count`."""
+        found: set[int] = set()
+        for index, (start, version) in enumerate(self.runs):
+            if version in versions:
+                found.update(range(start, self.runs[index + 1][0] if index + 1 < len(self.runs) else count))
+        return found
+
+
+def length(body: str) -> int:
+    """Return the number of lines of a body."""
+    return int(body.partition("|")[0])
+
+
+def simple(qualified: str) -> str:
+    """Take a scope's qualified name; return the name that its frames have."""
+    return qualified.partition("#")[0].rpartition(".")[2]
+
+
+class Table:
+    """The releases and what is known of them.
+
+    Raises `OSError`, `ValueError` or `zlib.error` where the file is not there or damaged.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        with path.open("rb") as file:
+            if file.readline(len(MAGIC)) != MAGIC:
+                raise ValueError(f"{path} is no table of releases")
+            length = int.from_bytes(file.read(_LENGTH), "little")
+            header = _unpacked(file.read(length))
+        self._start = len(MAGIC) + _LENGTH + length
+        self._places: dict[str, tuple[int, int]] = {}
+        start = 0
+        for name, size in zip(header["pieces"], header["sizes"], strict=True):
+            self._places[name] = (start, size)
+            start += size
+        self.releases: list[str] = header["releases"]
+        self.order: list[int] = header["order"]
+        """The numbers of the releases, oldest first."""
+        self._numbers = {release: number for number, release in enumerate(self.releases)}
+
+    def number(self, release: str) -> int | None:
+        """Return the number of a release, None for one that is not in the table."""
+        return self._numbers.get(release)
+
+    def sorted(self, numbers: set[int]) -> list[str]:
+        """Return releases by their numbers, oldest first."""
+        return [self.releases[number] for number in self.order if number in numbers]
+
+    def around(self, release: str) -> list[str]:
+        """Return a release with the one before it and the one after it."""
+        at = self.order.index(self._numbers[release])
+        return [self.releases[number] for number in self.order[max(0, at - 1) : at + 2]]
+
+    def files(self) -> list[str]:
+        """Return the source files that it knows, as paths below the package's parent (`sglang/srt/utils.py`)."""
+        return [name for name in self._places if name.endswith(".py")]
+
+    def source(self, path: str) -> Source | None:
+        """Return what is known of a source file, None if no release has it."""
+        piece = self.piece(path) if path.endswith(".py") else None
+        return Source(piece) if piece is not None else None
+
+    def piece(self, name: str) -> Any:
+        """Return a piece by its name (a path, `flags`, `pins`), None if there is none."""
+        raw = self.raw(name)
+        return None if raw is None else _unpacked(raw)
+
+    def raw(self, name: str) -> bytes | None:
+        """Return a piece as it stands in the file."""
+        place = self._places.get(name)
+        if place is None:
+            return None
+        with self.path.open("rb") as file:
+            file.seek(self._start + place[0])
+            return file.read(place[1])
+
+
+@cache
+def table() -> Table | None:
+    """Return the table that ships with triage; None where it is missing or damaged: that costs answers, not the run."""
+    try:
+        return Table(PLACE)
+    except (OSError, ValueError, KeyError, zlib.error):
+        return None
+
+
+def canonical(name: str) -> str:
+    """Take the name of what is called, or of a frame; return what both have in common: a class is called by its name,
+    and its frames are `__init__` and the like.
+    """
+    return "__init__" if name.lstrip("_")[:1].isupper() or name in ("__new__", "__post_init__") else name
+
+
+def module(path: str) -> str:
+    """Take a source file's path; return the name by which an import calls it: of `a/b/__init__.py` it is b."""
+    parts = path.removesuffix(".py").split("/")
+    return parts[-2] if parts[-1] == "__init__" and len(parts) > 1 else parts[-1]
+
+
+def value_at(runs: list[list[Any]], number: int) -> Any:
+    """Take runs and a release's number; return the value that holds there, None before the first."""
+    at = bisect_right([run[0] for run in runs], number)
+    return runs[at - 1][1] if at else None
+
+
+def _unpacked(raw: bytes) -> Any:
+    return json.loads(zlib.decompress(raw))
