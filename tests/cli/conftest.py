@@ -16,6 +16,11 @@ class Said:
     out: str
     err: str
 
+    @property
+    def flat(self) -> str:
+        """What was printed on one line: where it wraps depends on how long the paths of the checkout are."""
+        return " ".join(self.out.split())
+
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
