@@ -39,7 +39,13 @@ def test_flag_that_stops_the_launch_is_gone():
 
 @pytest.mark.parametrize(
     ("flag", "there"),
-    [("--tp", True), ("--pipeline-parallel-size", True), ("--gpu-memory-utilization", True), ("--tensor-sise", False)],
+    [
+        ("--tp", True),
+        ("--pipeline-parallel-size", True),
+        ("--gpu-memory-utilization", True),
+        ("--max-model-len", True),
+        ("--tensor-sise", False),
+    ],
 )
 def test_known(flag, there):
     """Of any release of SGLang, by its name or an abbreviation, or of vLLM."""

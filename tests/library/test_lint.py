@@ -37,6 +37,10 @@ CASES = {
         "fixes: [{kind: flag, set: '--tensor-sise=2', risk: none}]",
         "fixes: [{kind: flag, set: '--tp=2', risk: none}]",
     ),
+    "not-released": (
+        'match: {message: "some text", frames: ["srt/managers/scheduler.py:run_schedular_process"]}',
+        'match: {message: "some text", frames: ["srt/managers/scheduler.py:run_scheduler_process"]}',
+    ),
     "id-is-not-path": ("id: lab/other", "id: lab/some"),
     "unknown-signature": ("explains: [lab/none]", "explains: [lab/some]"),
     "never-matches": ('when: {pp_size: ">4,<2"}', 'when: {pp_size: ">2,<4"}'),
@@ -212,3 +216,21 @@ def test_regex_without_quotes_is_not_cut(tmp_path):
     assert issues(tmp_path, "match: {message_re: some text}  # a comment on the match") == []
     (issue,) = issues(tmp_path, "match:\n  message_re: some text #3 of\n")
     assert (issue.name, issue.problem.line) == ("does-not-load", 7)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (('match: {exception: E, frames: ["triton_backend.py:__init__"]}', 'releases: {sglang: "<0.5.18"}'), ""),
+        (('match: {exception: E, frames: ["srt/utils.py:load_video"]}', 'releases: {sglang: "<0.5.18"}'), "0.5.3 to 0.5.17 of sglang has no srt/utils.py:load_video"),
+        (('match: {exception: E, frames: ["torch/nn.py:f", "*:g"]}',), ""),
+        (("fixes: [{kind: flag, set: '--pp-size=2', risk: none}]", 'releases: {sglang: "<0.4.6"}'), "0.4.0 to 0.4.5.post3 of sglang has no --pp-size"),
+        (("fixes: [{kind: flag, set: '--pp-size=2', risk: none}]", 'releases: {sglang: "<0.4.7"}'), ""),
+        (("fixes: [{kind: flag, set: '--cuda-graph-max-bs=2', risk: none}]", 'releases: {sglang: ">=0.5.20"}'), ""),
+        (("fixes: [{kind: flag, set: '--max-model-len=2', risk: none}]", 'releases: {sglang: ">=0.5.20"}'), ""),
+    ],
+)  # fmt: skip
+def test_what_releases_do_not_have(tmp_path, lines, said):
+    """Of the releases that a signature is about, by the table of all of them; another spelling will do."""
+    found = [issue.problem.message for issue in issues(tmp_path, *lines) if issue.name == "not-released"]
+    assert found == ([said] if said else [])

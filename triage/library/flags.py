@@ -22,11 +22,10 @@ def known(flag: str) -> bool:
     """Say whether any release of SGLang or vLLM that triage knows has a flag of this name."""
     from triage.releases.flags import flag_names
 
-    spellings = flag_names()
-    if flag in spellings or any(name.startswith(flag) for name in spellings):
+    named: dict[str, str] = knowledge("flags")["facts"]
+    if flag in named or any(name.startswith(flag) for name in flag_names()):
         return True
-    table = knowledge("facts")
-    return fact_of(flag) in (table["vllm_arguments"] if spellings else (*table["arguments"], *table["vllm_arguments"]))
+    return fact_of(flag) in knowledge("facts")["vllm_arguments"]
 
 
 @dataclass(frozen=True, slots=True)
