@@ -31,8 +31,11 @@ NOBODY = -1
 _BEAM = 128
 _NARROW = 32
 _LONG = 1200
-# After so many steps tried, a few seconds, the search becomes a narrow one.
-_WORK = 400_000
+# After so many states looked at, a few seconds, the search becomes a narrow one.
+_WORK = 3_000_000
+# And after so many in one log, whatever its regions are, the nearest reading is taken.
+_BUDGET = 15_000_000
+_GREEDY = 2
 # So many tracebacks of the first reading are tried as the pattern of all.
 _PATTERNS = 6
 # Readings so much dearer than the best one are given up.
@@ -85,12 +88,19 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     prices = Prices(known)
     tokens = [prices.token(*item) for item in items]
     start = _start(prices, carried)
-    search = _Search(prices, _switch_cost(tokens, len(carried)), _BEAM if len(tokens) <= _LONG else _NARROW)
+    search = _Search(prices, _switch_cost(tokens, len(carried)), _width(len(tokens), known))
     reading = search.run(tokens, start)
     owners = _owners(reading)
-    if len(tokens) > _LONG or len(set(reading.stories)) == 1:
-        return owners
-    return _reconsidered(search, tokens, start, owners)
+    if search.width == _BEAM and len(set(reading.stories)) > 1:
+        owners = _reconsidered(search, tokens, start, owners)
+    known.work += search.work
+    return owners
+
+
+def _width(lines: int, known: Edges) -> int:
+    if known.work > _BUDGET:
+        return _GREEDY
+    return _BEAM if lines <= _LONG else _NARROW
 
 
 def _reconsidered(search: _Search, tokens: Sequence[Token], start: _Reading, owners: list[int]) -> list[int]:
@@ -164,7 +174,7 @@ class _Search:
 
     def __init__(self, prices: Prices, switch: float, width: int) -> None:
         self._prices = prices
-        self._width = width
+        self.width = width
         self._switch = switch
         self._text = _TEXT_TOO * switch
         self._told = prices.known.stories
@@ -183,13 +193,13 @@ class _Search:
             for number, reading in enumerate(readings):
                 if reading.cost > self._worst:
                     break
+                self.work += len(reading.states)
                 if token.kind == HEAD:
                     self._try_head(candidates, number, reading, token)
                 else:
                     self._try(candidates, number, reading, token)
             candidates.sort(key=_cost)
-            self.work += len(candidates)
-            readings = _pruned(readings, candidates, self._width if self.work < _WORK else _NARROW)
+            readings = _pruned(readings, candidates, self.width if self.work < _WORK else _NARROW)
         return min(readings, key=self._total)
 
     def price(

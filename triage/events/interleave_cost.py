@@ -132,10 +132,14 @@ def goes_on(story: int) -> int:
 
 
 class Edges:
-    """Calls, sources, carets and whole stories learned from tracebacks of the same log that are beyond doubt."""
+    """Calls, sources, carets and whole stories learned from tracebacks of the same log that are beyond doubt.
+
+    `work` counts the states that were looked at in this log's regions so far.
+    """
 
     def __init__(self) -> None:
         self.stories: set[int] = set()
+        self.work = 0
         self.calls: set[tuple[str, str]] = set()
         self.sources: dict[str, str] = {}
         self.carets: dict[str, str] = {}

@@ -1,8 +1,8 @@
 """A stretch of one stream in which several tracebacks are open at once: its lines are kept back and then dealt out.
 
 A region ends when no traceback waits for its exception line any more and a new record or a death notice closes the
-messages, when nothing has come for 500 lines, or when it has grown to 4,000 lines: then what is still open goes on into
-the next region.
+messages, when nothing has come for 500 lines, or when it has grown to 4,000 lines or 128 heads: then what is still
+open, 64 tracebacks at most, goes on into the next region.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ class Region:
         self._kept: list[_Kept] = []
         self._waiting = sum(stack.waiting for stack in stacks)
         self._chained = 0
+        self._heads = len(self._carried)
         self._told = False
         self._idle = 0
         self._closed = False
@@ -55,6 +56,7 @@ class Region:
             self._chained -= 1
         else:
             self._waiting += 1
+            self._heads += 1
 
     def feed(self, line: Line, kind: int, number: int, closes: bool) -> Literal["stack", "message"] | None:
         """Take a line that is no head; `closes` says that it ends every message. Return what it is by its shape."""
@@ -80,7 +82,7 @@ class Region:
 
     def ready(self, idle: int) -> bool:
         """Whether the lines can be dealt out: all is told, or `idle` lines went by, or the region is long enough."""
-        return self._closed or self._idle > idle or len(self._kept) >= _LINES
+        return self._closed or self._idle > idle or self._long
 
     def solve(self, last: bool) -> tuple[list[Stack], list[Stack]]:
         """Deal the lines out; return the finished tracebacks and those that still wait. `last`: nothing may wait."""
@@ -111,7 +113,11 @@ class Region:
     @property
     def stale(self) -> bool:
         """Whether it ended because nothing came any more."""
-        return not self._closed and len(self._kept) < _LINES
+        return not self._closed and not self._long
+
+    @property
+    def _long(self) -> bool:
+        return len(self._kept) >= _LINES or self._heads >= 2 * OPEN_LIMIT
 
 
 class _Ledger:
