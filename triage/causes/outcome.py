@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 # Failures at least this weak follow from others; they do not say that something was broken before an end.
 _WEAK = 2.0
+# Said so often, waiting is no hiccup.
+_AGAIN = 3
 _DEATH_OF_UNIT = ("systemd/failed", "systemd/main-exited", "systemd/failed-to-start", "systemd/start-limit")
 
 
@@ -88,6 +90,7 @@ def decide(incident: Incident, found: Course) -> None:
     candidates = [f for f in failures if f.data.get("role") != "teardown"]
     _end_in_order(candidates, found)
     candidates = [f for f in candidates if f.role != "teardown" and not _was_pending(f, found)]
+    candidates = [f for f in candidates if "stall" not in f.data or stands_still(f, found)]
     fatal = [f for f in candidates if f.fatal and not _survived(f, found)]
     if fatal:
         incident.outcome = "failed"
@@ -131,7 +134,7 @@ def _overcome_in_start(failure: Failure, found: Course) -> bool:
     """A line called an error after which the start went on, or one that is no failure while the server goes on."""
     if failure.fatal or failure.kind != "message":
         return False
-    if "soft" in failure.data:
+    if "soft" in failure.data or "stall" in failure.data:
         return True
     guessed = failure.rule in ("message/error", "message/exception")
     return guessed and found.progress > _last(failure)
@@ -161,6 +164,12 @@ def _was_pending(failure: Failure, found: Course) -> bool:
     return "pending" in failure.data and max(found.ready, found.answered, found.progress) >= 0
 
 
+def stands_still(failure: Failure, found: Course) -> bool:
+    """A server that was up waits for one of its processes, says so again and again, and serves nothing more."""
+    alive = max(found.ready, found.served, found.answered)
+    return failure.count >= _AGAIN and 0 <= alive < _last(failure)
+
+
 def _mere_request_trouble(failures: list[Failure]) -> bool:
     return all(f.level is not None and f.level >= 1.5 and f.kind == "message" for f in failures)
 
@@ -170,7 +179,7 @@ def _requests_lost(failures: list[Failure], found: Course) -> bool:
     up = found.ready >= 0 or found.served >= 0 or found.progress < 0
     if found.server_errors and up:
         return True
-    return any("lost" in f.data for f in failures)
+    return any("lost" in f.data or ("stall" in f.data and stands_still(f, found)) for f in failures)
 
 
 def _quiet(incident: Incident, found: Course) -> Outcome:

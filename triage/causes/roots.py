@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triage.causes.outcome import Course, course, decide
+from triage.causes.outcome import Course, course, decide, stands_still
 from triage.causes.promote import promote_links
 from triage.causes.requests import unexplained
 from triage.causes.suspects import suspect
@@ -84,6 +84,7 @@ def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None
     if not candidates:
         return None
     dead = [f for f in candidates if not _overcome(f, found)] or candidates
+    dead = [f for f in dead if "stall" not in f.data or stands_still(f, found)] or dead
     dead = _own_victims(incident, dead)
     return min(dead, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
 

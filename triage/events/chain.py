@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # The shortest message whose repetition proves that a wrapper quotes it.
 _QUOTED = 8
+# What comes of `raise type(error)(text) from error` where the type wants more than a text.
+_REMADE = re.compile(r"(?P<type>[A-Za-z_]\w*)\.__init__\(\) missing \d+ required ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ def main_of(links: Sequence[ChainLink]) -> int:
     """
     best = 0
     for place in range(1, len(links)):
+        if links[best].type and _remade(links[place], links[:place]):
+            continue
         if not links[best].type or (
             links[place].type and _counts_more(links[best], links[place], links[place].relation)
         ):
@@ -77,6 +81,12 @@ def _counts_more(earlier: ChainLink, later: ChainLink, relation: Relation) -> bo
     if short(later.type) in kinds.consequences:
         return short(earlier.type) in kinds.consequences
     return not (short(later.type) in kinds.wrappers and _announces(earlier, later))
+
+
+def _remade(later: ChainLink, earlier: Sequence[ChainLink]) -> bool:
+    """Whether the later exception is only the failed attempt to raise one of the earlier ones once more."""
+    found = _REMADE.match(later.message) if short(later.type) == "TypeError" else None
+    return found is not None and any(short(link.type) == found["type"] for link in earlier)
 
 
 def _announces(earlier: ChainLink, later: ChainLink) -> bool:

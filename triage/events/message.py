@@ -105,7 +105,7 @@ class MessageReader:
 
 
 def _row(row: Any) -> LinePattern:
-    tags = frozenset(tag for tag in ("request", "lost", "soft", "pending") if row.get(tag))
+    tags = frozenset(tag for tag in ("request", "lost", "soft", "pending", "stall") if row.get(tag))
     return LinePattern(
         id=row["id"],
         literals=tuple(row["any"]),
