@@ -48,6 +48,13 @@ def diagnose(incident: Incident, library: Library, *, gaps: bool = True) -> None
         incident.gaps.extend(context.gaps)
 
 
+def diagnose_one(failure: Failure, incident: Incident, library: Library) -> None:
+    """Fill `diagnoses` of a failure that came after the others were diagnosed; what is merely near is not sought."""
+    context = Context(incident)
+    subject = context.subject(failure)
+    failure.diagnoses = _diagnoses(_candidates(subject, library), subject, context, library)
+
+
 def explain(failure: Failure, incident: Incident, library: Library, limit: int = 5) -> list[NearMiss]:
     """Return signatures that nearly fit a failure of an incident: all of what they ask for holds but one condition."""
     from triage.matching.trial import attempt

@@ -117,12 +117,13 @@ def examine(service: Service, library: Library, options: Options) -> list[Incide
 
 
 def _incident(attempt: Attempt, service: Service, library: Library, options: Options) -> Incident:
-    from triage.causes import assign, attach, waits
+    from triage.causes import LAST_WORDS, assign, attach, waits
     from triage.incident import build
     from triage.incident.gaps import gaps_of_verdict
     from triage.incident.history import root_of
     from triage.incident.release import read_release
     from triage.match import diagnose as match
+    from triage.match import diagnose_one
 
     incident = build(attempt, service.name, service.gaps)
     incident.sources = service.logs if len(service.logs) > 1 else []
@@ -132,6 +133,8 @@ def _incident(attempt: Attempt, service: Service, library: Library, options: Opt
     match(incident, library)
     assign(incident, attempt)
     root = root_of(incident)
+    if root is not None and root.rule == LAST_WORDS:
+        diagnose_one(root, incident, library)
     incident.gaps += gaps_of_verdict(attempt, incident, root, waits=root is not None and waits(root))
     return incident
 

@@ -25,3 +25,13 @@ def test_a_line_that_says_what_is_wrong_is_taken(rooted):
 def test_chatter_is_never_taken(rooted, chatter):
     """An honest unknown: the root is the announcement of the death."""
     assert rooted(BANNER, chatter, DEATH)[1].rule == "sglang/sigquit"
+
+
+def test_a_signature_that_knows_them_is_found(rooted):
+    """They are taken only after all others were matched; what a signature says of their text counts all the same."""
+    line = "/src/nvshmem/src/host/init/init.cu:1007: non-zero status: 7 nvshmem setup connections failed"
+    _, root = rooted(BANNER, line, DEATH)
+    assert (root.rule, [one.signature for one in root.diagnoses]) == (
+        "fallback/last-words",
+        ["deepep/nvshmem-init-failed"],
+    )

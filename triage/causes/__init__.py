@@ -3,5 +3,6 @@
 from triage.causes.native_evidence import attach
 from triage.causes.roots import assign
 from triage.causes.suspects import waits
+from triage.causes.words import LAST_WORDS
 
-__all__ = ["assign", "attach", "waits"]
+__all__ = ["LAST_WORDS", "assign", "attach", "waits"]

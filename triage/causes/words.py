@@ -16,6 +16,8 @@ from triage.model import Failure, Incident
 if TYPE_CHECKING:
     from triage.incident.attempts import Attempt
 
+LAST_WORDS = "fallback/last-words"
+"""The rule of a failure that is the last words of a process; it is found only after all others were matched."""
 _LEVEL = 0.95
 # An unexplained exit with one of these codes has its reason elsewhere: a signal leaves no words.
 _SIGNALS = re.compile(r"-\d+")
@@ -62,8 +64,8 @@ def last_words(incident: Incident, attempt: Attempt) -> None:
     failure = Failure(
         id=f"f{len(incident.failures) + 1}",
         kind="message",
-        rule="fallback/last-words",
-        fingerprint=fingerprint("message", "fallback/last-words", None, [], said.text),
+        rule=LAST_WORDS,
+        fingerprint=fingerprint("message", LAST_WORDS, None, [], said.text),
         first=said.at,
         last=said.at,
         level=_LEVEL,
