@@ -10,28 +10,9 @@ ROOT = Path(__file__).parent.parent
 PACK = Pack(ROOT)
 CASES = ROOT / "tests/data/cases"
 HEALTHY = [case.parent for case in sorted(CASES.glob("*/case.yaml")) if "outcome: healthy" in case.read_text()]
-# Known to fall short, with the reason; a fixture that comes right must leave this list.
-CROSSED = "another signature is certain of it too: an `explains` has to say that both are right, or a condition that one is not"
-SHORT: dict[str, str] = {
-    "cuda/oom-other-process/neighbour.log": CROSSED,
-    "cuda/probability-tensor-invalid/sampling.log": "the special case of a grammar that masks every token leads without a sign of a grammar",
-    "mooncake/memcpy-worker-segfault/two-workers.log": CROSSED,
-    "sglang/deepseek-ocr-local-path/local.log": CROSSED,
-    "sglang/draft-model-type-unknown/eagle3-mla.log": CROSSED,
-    "sglang/eagle-topk-graph-buffer/llama.log": CROSSED,
-    "sglang/not-divisible-by-tp/heads.log": CROSSED,
-    "systemd/exec-failed/no-reason.log": CROSSED,
-}
 
 
-def _fixture(fixture):
-    reason = SHORT.get(fixture.name)
-    return pytest.param(
-        fixture, id=fixture.name, marks=[pytest.mark.xfail(reason=reason, strict=True)] if reason else []
-    )
-
-
-@pytest.mark.parametrize("fixture", [_fixture(fixture) for fixture in PACK.fixtures])
+@pytest.mark.parametrize("fixture", PACK.fixtures, ids=str)
 def test_fixture_shows_what_it_must(fixture):
     """A log leads to its signature, a confuser does not, a healthy one to none; and no other signature is as certain."""
     assert PACK.problems(fixture) == []
