@@ -74,21 +74,38 @@ def parse_export(chunks: Iterable[bytes], fields: frozenset[str] | None = FIELDS
     bytes, decoded as UTF-8 with U+FFFD for what is broken. `offset` is the byte at which the entry starts. What cannot
     be an export is passed over: nothing is raised on any input, and no more than a few MiB are held.
     """
-    parser = _Parser(fields)
-    rest = b""
-    waiting: list[bytes] = []
-    size = 0
+    stream = ExportStream(fields)
     for chunk in chunks:
-        waiting.append(chunk)
-        size += len(chunk)
+        yield from stream.feed(chunk)
+    yield from stream.finish()
+
+
+class ExportStream:
+    """Takes an export stream as it comes; see `parse_export`."""
+
+    def __init__(self, fields: frozenset[str] | None = FIELDS) -> None:
+        """Take the names of the fields to keep, None for all."""
+        self._parser = _Parser(fields)
+        self._rest = b""
+        self._waiting: list[bytes] = []
+        self._size = 0
+
+    def feed(self, chunk: bytes) -> Iterator[Entry]:
+        """Take the next bytes; yield the entries that they complete."""
+        parser = self._parser
+        self._waiting.append(chunk)
+        self._size += len(chunk)
         # Joining costs as much as what is held back, so wait until the parser can move on or enough has come.
-        if size < parser.need and not (parser.need_line and b"\n" in chunk):
-            continue
-        data = b"".join((rest, *waiting))
+        if self._size < parser.need and not (parser.need_line and b"\n" in chunk):
+            return
+        data = b"".join((self._rest, *self._waiting))
+        self._waiting, self._size = [], 0
         yield from parser.feed(data)
-        rest = data[parser.used :]
-        waiting, size = [], 0
-    yield from parser.finish(b"".join((rest, *waiting)))
+        self._rest = data[parser.used :]
+
+    def finish(self) -> Iterator[Entry]:
+        """Nothing more comes: yield what a cut-off end still gives."""
+        yield from self._parser.finish(b"".join((self._rest, *self._waiting)))
 
 
 class _Parser:

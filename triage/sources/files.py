@@ -35,11 +35,11 @@ _MOST_ARRAYS = 4096
 
 
 def journal_files(query: JournalQuery) -> list[Path]:
-    """Take a query; return the journal files that it is about, in no order; none for a container's (`-M`).
+    """Take a query; return the journal files that it is about, in no order; none for a container's or another host's.
 
     Raises `TriageError` for a folder or file that is missing or of the wrong kind, and for a folder without journals.
     """
-    if query.machine is not None:
+    if query.elsewhere:
         return []
     if query.files:
         return [path for name in query.files for path in _named(str(name))]
@@ -63,7 +63,7 @@ def journal_files(query: JournalQuery) -> list[Path]:
 
 def namespaces(query: JournalQuery) -> list[str]:
     """Take a query; return the journal namespaces (LogNamespace=) that have files beside the default journal."""
-    roots = [Path(query.directory)] if query.directory else [] if query.files or query.machine else map(Path, _LIVE)
+    roots = [Path(query.directory)] if query.directory else [] if query.files or query.elsewhere else map(Path, _LIVE)
     found = {match[1] for root in roots for folder in _folders(root) if (match := _MACHINE_DIR.fullmatch(folder.name))}
     return sorted(name for name in found if name)
 

@@ -1,4 +1,4 @@
-"""The journal through `journalctl -o export`, where systemd-python is not installed, and for containers."""
+"""The journal through `journalctl -o export`: without systemd-python, for containers and over ssh."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from triage.sources.files import journal_files
 from triage.sources.reader import BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from triage.sources.query import Group, JournalQuery
@@ -32,6 +32,7 @@ class JournalctlReader:
     def __init__(self, query: JournalQuery) -> None:
         """Take a query. Raises `TriageError` for a folder or file that can't be read."""
         self._where: list[str] = []
+        self._run: Callable[[Sequence[str]], Iterator[bytes]] = _chunks if query.remote is None else query.remote.stream
         if query.files or (query.directory is not None and query.namespace is not None):
             # journalctl leaves the folders of namespaces out, so their files are named one by one.
             self._where += [f"--file={_literal(path)}" for path in journal_files(query)]
@@ -51,7 +52,7 @@ class JournalctlReader:
     def reads(self, path: Path) -> bool:
         arguments = ["--output=export", "--output-fields=MESSAGE", "--lines=1"]
         try:
-            return bool(_output(_command([f"--file={_literal(path)}"], arguments)))
+            return any(_chunks(_command([f"--file={_literal(path)}"], arguments)))
         except TriageError:
             return False
 
@@ -76,7 +77,7 @@ class JournalctlReader:
         arguments.append("--")
         for index, group in enumerate(groups):
             arguments.extend((["+"] if index else []) + [f"{name}={value}" for name, value in group])
-        for number, entry in enumerate(parse_export(_chunks(_command(self._where, arguments)))):
+        for number, entry in enumerate(parse_export(self._run(_command(self._where, arguments)))):
             if limit is not None and number >= limit:
                 return
             yield Entry(entry.fields, entry.realtime, entry.cursor, number)
@@ -92,7 +93,7 @@ class JournalctlReader:
             yield from _selected(block, select)
 
     def _text(self, *arguments: str) -> str:
-        return _output(_command(self._where, arguments)).decode("utf-8", "replace")
+        return b"".join(self._run(_command(self._where, arguments))).decode("utf-8", "replace")
 
 
 def _command(where: Sequence[str], arguments: Sequence[str]) -> list[str]:
@@ -112,10 +113,6 @@ def _selected(block: list[Entry], select: Select) -> Iterator[Entry]:
     messages = [entry.fields.get("MESSAGE", "").encode() for entry in block]
     for index in select(messages):
         yield block[index]
-
-
-def _output(command: Sequence[str]) -> bytes:
-    return b"".join(_chunks(command))
 
 
 def _chunks(command: Sequence[str]) -> Iterator[bytes]:

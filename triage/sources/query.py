@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from triage.sources.remote import Remote
+
 Group: TypeAlias = tuple[tuple[str, str], ...]
 """Matches that hold together: all fields, of a field named several times any value (sd_journal_add_match(3))."""
 
@@ -32,7 +34,7 @@ class JournalQuery:
     `units` are names with or without their suffix, or glob patterns. `matches` are `FIELD=VALUE`, and `+` between two
     groups of them. `boot` is None for all, an offset such as `0` or `-1`, or a boot id. `invocation` is None for the
     last `attempts` invocations of each unit, `all`, an invocation id, or a number: 0 the last, -1 the one before, 1 the
-    first. `kernel` adds the kernel's lines of the same time.
+    first. `kernel` adds the kernel's lines of the same time. `remote` is the host to ask instead of this one, opened.
     """
 
     units: Sequence[str] = ()
@@ -48,6 +50,7 @@ class JournalQuery:
     invocation: str | None = None
     kernel: bool = True
     attempts: int = 20
+    remote: Remote | None = None
 
     def check(self) -> None:
         """Raise `TriageError` for values that cannot be right, whatever the journal holds."""
@@ -59,13 +62,20 @@ class JournalQuery:
             raise TriageError(f"{self.machine!r} cannot be the name of a container")
         if self.namespace is not None and not _NAMESPACE.fullmatch(self.namespace):
             raise TriageError(f"{self.namespace!r} cannot be the name of a journal namespace")
+        if self.remote is not None and (self.directory or self.files or self.machine is not None):
+            raise TriageError("-H reads another host's own journal, so it goes with none of -D, --file and -M")
         if self.namespace is not None and (self.files or self.machine is not None):
             raise TriageError("--namespace goes with neither --file nor -M")
 
     @property
+    def elsewhere(self) -> bool:
+        """Whether journalctl finds the journal, in a container or on another host, so that no file is looked at."""
+        return self.machine is not None or self.remote is not None
+
+    @property
     def live(self) -> bool:
         """Whether this host's own journal is read, so that what systemd says now belongs to it."""
-        return not (self.directory or self.files or self.machine)
+        return not (self.directory or self.files or self.machine or self.remote)
 
 
 def match_groups(matches: Sequence[str]) -> list[Group]:

@@ -47,22 +47,31 @@ def open_journal(query: JournalQuery) -> JournalSource:
     if since is not None and until is not None and since > until:
         raise TriageError("--since is later than --until")
     paths = journal_files(query)
-    if not paths and query.machine is None:
+    if not paths and not query.elsewhere:
         raise TriageError("this host keeps no journal: read another one with -D or --file, or a log with `triage logs`")
     reader = choose_reader(query)
-    return _Opening(query, reader, since, until, file_gaps(paths, reader.reads)).open()
+    gaps = file_gaps(paths, reader.reads) if query.remote is None else list(query.remote.gaps)
+    return _Opening(query, reader, since, until, gaps).open()
+
+
+def journal_name(query: JournalQuery) -> str:
+    """Take a query; return the name of its journal: `journal`, and whose it is where it is not this host's."""
+    if query.live:
+        return "journal"
+    whose = query.machine or query.directory or ", ".join(str(name) for name in query.files)
+    return f"journal {query.remote.host if query.remote is not None else whose}"
 
 
 def choose_reader(query: JournalQuery) -> Reader:
     """Take a query; return the way to its journal: systemd-python, or journalctl where that is not installed.
 
-    A container's journal (`-M`) is read through journalctl, which finds it. Raises `TriageError` for a folder or file
-    that can't be read.
+    A container's journal (`-M`) and another host's (`-H`) are read through journalctl, which finds them. Raises
+    `TriageError` for a folder or file that can't be read.
     """
     from triage.sources.journal import LibsystemdReader, load
     from triage.sources.journalctl import JournalctlReader
 
-    factory = load() if query.machine is None else None
+    factory = None if query.elsewhere else load()
     return JournalctlReader(query) if factory is None else LibsystemdReader(query, factory)
 
 
@@ -97,11 +106,8 @@ class _Opening:
             parts.extend(self._kernel())
         else:
             parts = [Part([], [], self.since, self.until)]
-        name = "journal" if query.live else f"journal {query.machine or query.directory or self._files()}"
+        name = journal_name(query)
         return JournalSource(name, self.reader, parts, units=units, gaps=self.gaps, notes=self.notes, begin=self.begin)
-
-    def _files(self) -> str:
-        return ", ".join(str(name) for name in self.query.files)
 
     @property
     def _uid(self) -> int | None:
@@ -123,10 +129,10 @@ class _Opening:
     def _unknown(self, unit: str, known: set[str] | None) -> TriageError:
         query = self.query
         denied = next((gap for gap in self.gaps if gap.kind == "permission"), None)
-        if query.live:
-            from triage.sources.systemctl import unit_state
+        if query.live or query.remote is not None:
+            from triage.sources.live import state_of
 
-            state = unit_state(unit, user=query.user)
+            state = state_of(query, unit)
             if state is not None:
                 said = f"{unit} is known to systemd ({state.active_state}, {state.sub_state})"
                 why = denied.detail if denied else "was it ever started?"
@@ -238,10 +244,10 @@ class _Opening:
         failed = conjoin_all(manager, [(("MESSAGE_ID", _SPAWN_FAILED),)])
         if not self._first(started, self.since, self.until) or self._first(failed, self.since, self.until):
             return
-        if query.live:
-            from triage.sources.systemctl import unit_state
+        if query.live or query.remote is not None:
+            from triage.sources.live import state_of
 
-            state = unit_state(unit, user=query.user)
+            state = state_of(query, unit)
             if state is not None and (state.output_files or state.log_namespace):
                 return  # triage.sources.live tells of it
         for name in namespaces(query) if query.namespace is None else []:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from triage.sources.units import complete
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PROPERTIES = (
     "LoadState", "ActiveState", "SubState", "Result", "Type", "NRestarts", "MainPID", "InvocationID", "FragmentPath",
@@ -53,20 +57,23 @@ class UnitState:
         return self.output_files[0] if self.output_files else None
 
 
-def unit_state(unit: str, *, user: bool = False, machine: str | None = None) -> UnitState | None:
+def unit_state(
+    unit: str, *, user: bool = False, machine: str | None = None, run: Callable[[list[str]], str | None] | None = None
+) -> UnitState | None:
     """Take a unit's name; return what `systemctl show` says of it, None where systemd is not there or has no such unit.
 
-    With `user` the calling user's manager is asked, with `machine` that of a local container. Raises `TriageError` for
-    what cannot be a unit's name.
+    With `user` the calling user's manager is asked, with `machine` that of a local container; `run` runs the commands
+    elsewhere (None where one fails). Raises `TriageError` for what cannot be a unit's name.
     """
     name = complete(unit)
+    run = run or _run
     where = (["--user"] if user else []) + ([f"--machine={machine}"] if machine else [])
-    shown = _run(["systemctl", *where, "show", f"--property={','.join(_PROPERTIES)}", "--", name])
+    shown = run(["systemctl", *where, "show", f"--property={','.join(_PROPERTIES)}", "--", name])
     if shown is None:
         return None
     state = parse_show(name, shown)
     if state is not None:
-        add_files(state, _run(["systemctl", *where, "cat", "--no-pager", "--", name]) or "")
+        add_files(state, run(["systemctl", *where, "cat", "--no-pager", "--", name]) or "")
     return state
 
 
