@@ -7,11 +7,13 @@ Every look diagnoses what was read of each service's last attempts; a failure th
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from triage.events import Extractor
 from triage.incident.history import root_of
+from triage.incident.nodes import join
 from triage.pipeline import Options, examine, services_of
 from triage.reading import Reading
 
@@ -49,7 +51,10 @@ class News:
 
 
 class Follower:
-    """Takes the lines of one source as they come. `last` holds each service's last incident, by its unit."""
+    """Takes the lines of a source, or of the hosts of one run, as they come.
+
+    `last` holds each service's last incident, by its unit; of several sources by source and unit.
+    """
 
     def __init__(self, name: str, library: Library, options: Options | None = None) -> None:
         """Take the source's name and the signatures."""
@@ -58,6 +63,7 @@ class Follower:
         self._library = library
         self._options = options or Options()
         self._extractor = Extractor(library.line_patterns())
+        self._extractors = {name: self._extractor}
         self._seen = (0, 0)
         self._told: OrderedDict[tuple[str, ...], int] = OrderedDict()
         self._attempts: dict[str | None, int] = {}
@@ -65,36 +71,64 @@ class Follower:
     @property
     def unsaid(self) -> bool:
         """Whether something that may be a failure came since the last look."""
-        return self._extractor.failures > self._seen[0]
+        return self._counts[0] > self._seen[0]
 
     @property
     def died(self) -> bool:
         """Whether a unit died since the last look."""
-        return self._extractor.deaths > self._seen[1]
+        return self._counts[1] > self._seen[1]
 
-    def feed(self, lines: Iterable[Line]) -> None:
-        """Take the next lines."""
+    @property
+    def _counts(self) -> tuple[int, int]:
+        several = self._extractors.values()
+        return sum(each.failures for each in several), sum(each.deaths for each in several)
+
+    def feed(self, lines: Iterable[Line], source: str | None = None) -> None:
+        """Take the next lines, of another source than the follower's own where it is named."""
+        extractor = self._extractor if source is None else self._of(source)
         for line in lines:
-            self._extractor.feed(line)
+            extractor.feed(line)
 
-    def flush(self) -> None:
-        """Nothing has come for a while: what is open is finished as it is."""
-        self._extractor.flush()
+    def _of(self, source: str) -> Extractor:
+        extractor = self._extractors.get(source)
+        if extractor is None:
+            extractor = self._extractors[source] = Extractor(self._library.line_patterns())
+        return extractor
+
+    def add(self, event: Event) -> None:
+        """Take what no line says: that nothing was said for long, that a process is gone."""
+        self._extractor.add(event)
+
+    def flush(self, source: str | None = None) -> None:
+        """Nothing has come for a while, of any source or of one: what is open is finished as it is."""
+        for extractor in self._extractors.values() if source is None else [self._of(source)]:
+            extractor.flush()
 
     def look(self) -> list[News]:
         """Return what is new since the last look, in the order in which it happened; what is open waits."""
-        self._seen = (self._extractor.failures, self._extractor.deaths)
-        reading = Reading(self._name, self._extractor.result())
+        self._seen = self._counts
+        read = {
+            name: list(services_of(Reading(name, extractor.result())))
+            for name, extractor in self._extractors.items()
+            if extractor.lines or len(self._extractors) == 1
+        }
         news: list[News] = []
-        services = list(services_of(reading))
         self.last = {}
-        for service in services:
+        for service in self._joined([service for services in read.values() for service in services]):
             incidents = examine(service, self._library, self._options)
             for incident in incidents:
                 news += self._of_incident(incident)
             self._count(service, incidents)
-        self._forget(services)
+        for name, services in read.items():
+            self._forget(self._extractors[name], services)
         return news
+
+    def _joined(self, services: list[Service]) -> list[Service]:
+        """Join the nodes of one run; on copies, for joining gives every line another number and time."""
+        if len(self._extractors) == 1:
+            return services
+        copies = [replace(service, attempts=deepcopy(service.attempts)) for service in services]
+        return join(copies, together=self._options.together)
 
     def close(self) -> list[News]:
         """The log ends: return what is left to tell, at least how each service stands."""
@@ -149,6 +183,8 @@ class Follower:
     def _count(self, service: Service, incidents: list[Incident]) -> None:
         """Number the attempts through, forgotten ones included."""
         unit = service.attempts[-1].unit
+        if len(self._extractors) > 1:
+            unit = f"{service.name}: {unit or ''}"
         for incident in incidents:
             if not self._known(("counted", _identity(incident))):
                 self._attempts[unit] = self._attempts.get(unit, 0) + 1
@@ -156,14 +192,14 @@ class Follower:
             incidents[-1].attempts.count = max(incidents[-1].attempts.count, self._attempts[unit])
             self.last[unit] = incidents[-1]
 
-    def _forget(self, services: list[Service]) -> None:
+    def _forget(self, extractor: Extractor, services: list[Service]) -> None:
         """Forget the attempts before the last ones, and of very many events those that matter least."""
         kept = [attempt for service in services for attempt in service.attempts[-_ATTEMPTS:]]
         events = list({id(event): event for attempt in kept for event in attempt.events}.values())
         if any(len(service.attempts) > _ATTEMPTS for service in services) or len(events) > _MOST_EVENTS:
             staying = {id(event) for event in _most_telling(events)}
             before = min((event.order for event in events), default=0)
-            self._extractor.forget(lambda event: id(event) not in staying, before)
+            extractor.forget(lambda event: id(event) not in staying, before)
 
 
 def _by_itself(incident: Incident, failure: Failure) -> bool:

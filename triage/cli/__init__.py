@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 # name -> (module, what it does); the order is that of the help.
 COMMANDS = {
     "journal": ("triage.cli.journal", "diagnose a systemd unit from the journal"),
+    "watch": ("triage.cli.watch", "follow a unit's start until it is ready, or say why it is not"),
     "logs": ("triage.cli.logs", "diagnose log files, or what is piped in"),
     "diff": ("triage.cli.diff", "compare a run that went well with one that failed"),
     "explain": ("triage.cli.explain", "show what a signature means, when it holds and what mends it"),

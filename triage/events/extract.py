@@ -196,6 +196,16 @@ class Extractor:
         same.append(event)
         self._out.events.append(event)
 
+    @property
+    def lines(self) -> int:
+        """How many lines it took."""
+        return self._out.lines
+
+    def add(self, event: Event) -> None:
+        """Take what no line says, such as that nothing was said for long; it stands behind the lines so far."""
+        event.order = self._out.lines
+        self._keep(event)
+
     def flush(self) -> None:
         """Finish what is still open, as it is: the log ends here, or nothing has been written for a while."""
         self._keep_all(self._kernel.close())

@@ -98,7 +98,7 @@ def happened(failure: Failure) -> str:
     if failure.kind == "exception":
         return f"{who} raised {head(failure)}" if who else head(failure)
     if failure.kind == "silence":
-        return f"{who or 'a rank'} fell silent: {head(failure)}"
+        return f"{who or ('a rank' if failure.rule == 'silent-rank' else 'the service')} fell silent: {head(failure)}"
     if failure.kind == "native" and who:
         return f"{who} crashed: {head(failure)}"
     return f"{who}: {head(failure)}" if who else head(failure)

@@ -1,0 +1,103 @@
+"""Where a watch begins: at the start that is going on, at one that failed just now, or at the next one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from triage.model import TriageError
+from triage.sources.query import conjoin_all, invocation_groups, manager_groups, output_groups
+
+if TYPE_CHECKING:
+    from triage.model import Entry
+    from triage.sources.query import Group
+    from triage.sources.reader import Reader
+    from triage.sources.systemctl import UnitState
+    from triage.watching.host import Host
+
+_RUNNING = ("active", "activating", "reloading", "deactivating")
+# sd-messages.h: a unit is starting, was started
+_STARTS = ("7d4958e842da4a758f6c1cdc7b36dcc5", "39f53479d3a045ac8e11786248231fbf")
+# it failed, ended, was stopped, could not be started, is restarted
+_ENDS = (
+    "d9b373ed55a64feb8242e02dbe79a49c", "7ad2d189f7e94e70a38c781354912448", "9d1aaa27d60140bd96365438aad20286",
+    "be02cf6855d2428ba40df7e9d022f03d", "5eb03494b6584870a536b337290809b3",
+)  # fmt: skip
+# A run that ended so many seconds ago is the one that is meant: it was started, failed, and the watch came after it.
+_JUST_NOW = 60.0
+
+
+@dataclass(slots=True)
+class Origin:
+    """Where a watch begins. `since` is microseconds since the epoch, `ended` how many seconds ago the last run ended.
+
+    `running` says that a start is going on (or went through), `to_start` that the unit is to be started. `restarts` is
+    systemd's counter. `facts` are what the host says of the unit, `notes` what the user should know.
+    """
+
+    since: int
+    running: bool = False
+    recent: bool = False
+    to_start: bool = False
+    ended: float | None = None
+    restarts: int = 0
+    state: UnitState | None = None
+    facts: dict[str, object] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+def find_origin(host: Host, unit: str, *, start: bool) -> Origin:
+    """Take a host, a unit's full name, and whether it is to be started; return where to begin.
+
+    Raises `TriageError` for a unit that there is not, and a journal that can't be read.
+    """
+    from triage.sources.live import surroundings
+    from triage.sources.source import choose_reader
+
+    reader = choose_reader(host.query)
+    user = host.query.user
+    manager, output = manager_groups(unit, user=user), output_groups(unit, user=user)
+    state = host.unit_state(unit)
+    last = _newest(reader, [*manager, *output])
+    if state is None and last is None:
+        raise _unknown(reader, unit, host)
+    now = host.now()
+    origin = Origin(int(now * 1_000_000), state=state, restarts=state.restarts if state else 0)
+    begun = _newest(reader, conjoin_all(manager, [(("MESSAGE_ID", _STARTS[0]),), (("MESSAGE_ID", _STARTS[1]),)]))
+    ended = _newest(reader, conjoin_all(manager, [(("MESSAGE_ID", one),) for one in _ENDS]))
+    dead = ended is not None and (begun is None or ended.realtime >= begun.realtime)
+    origin.ended = now - ended.realtime / 1_000_000 if dead and ended is not None else None
+    if state is not None:
+        origin.running = state.active_state in _RUNNING and state.sub_state != "auto-restart"
+    else:
+        origin.running = last is not None and not dead
+    origin.recent = not origin.running and origin.ended is not None and origin.ended < _JUST_NOW
+    origin.to_start = start and not origin.running
+    if origin.running or (origin.recent and not start):
+        invocation = (state.invocation if state else "") or _invocation(begun or last)
+        first = next(reader.read(invocation_groups(invocation), limit=1), None) if invocation else None
+        if first is not None:
+            origin.since = first.realtime
+    around = surroundings(replace(host.query, units=[unit]))
+    origin.facts = around.facts
+    origin.notes = [gap.detail for gap in around.gaps]
+    return origin
+
+
+def _newest(reader: Reader, groups: list[Group]) -> Entry | None:
+    return next(reader.read(groups, newest_first=True, limit=1), None)
+
+
+def _invocation(entry: Entry | None) -> str:
+    if entry is None:
+        return ""
+    names = ("INVOCATION_ID", "USER_INVOCATION_ID", "_SYSTEMD_INVOCATION_ID")
+    return next((entry.fields[name] for name in names if entry.fields.get(name)), "")
+
+
+def _unknown(reader: Reader, unit: str, host: Host) -> TriageError:
+    from triage.sources.units import known_units, unknown_unit
+
+    user = host.query.user
+    error = unknown_unit(unit, known_units(reader, user=user), known_units(reader, user=not user), user=user)
+    return TriageError(str(error).replace(" in this journal", "", 1)) if host.controls else error
