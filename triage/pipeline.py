@@ -47,11 +47,13 @@ class Options:
 
 
 def diagnose(
-    logs: Sequence[str | TextSource] = (), journal: JournalQuery | None = None, options: Options | None = None
+    logs: Sequence[str | TextSource] = (),
+    journal: JournalQuery | Sequence[JournalQuery] | None = None,
+    options: Options | None = None,
 ) -> Report:
-    """Take log files (`-` is standard input), or sources, or a journal query; return the report.
+    """Take log files (`-` is standard input), or sources, or a journal query, or one for each host; return the report.
 
-    Files of a rotated log are read as one, and the logs of a run's nodes become one incident.
+    Files of a rotated log are read as one, and the logs or journals of a run's nodes become one incident.
 
     Raises `TriageError` where the input cannot be read or the query names nothing.
     """
@@ -74,13 +76,20 @@ def diagnose(
 
 
 def _services(
-    logs: Sequence[str | TextSource], journal: JournalQuery | None, patterns: Sequence[LinePattern], options: Options
+    logs: Sequence[str | TextSource],
+    journal: JournalQuery | Sequence[JournalQuery] | None,
+    patterns: Sequence[LinePattern],
+    options: Options,
 ) -> Iterator[Service]:
     from triage.incident.nodes import join
     from triage.reading import open_logs, read_journal, read_log
+    from triage.sources.query import JournalQuery
 
-    if journal is not None:
-        yield from services_of(read_journal(journal, patterns, skip=options.skip))
+    queries = [journal] if isinstance(journal, JournalQuery) else journal or ()
+    journals = [
+        service for query in queries for service in services_of(read_journal(query, patterns, skip=options.skip))
+    ]
+    yield from join(journals, together=options.together) if len(queries) > 1 else journals
     texts: list[Service] = []
     for source in open_logs(logs):
         reading = read_log(source, patterns, skip=options.skip)

@@ -1,4 +1,4 @@
-"""Lines of a text that is still being written, as they come.
+"""Lines of a text, or of a journal, that is still being written, as they come.
 
 What prefixes a log has is learned from the first lines; so the first few wait until there are enough of them, or until
 nothing more comes for a while.
@@ -15,13 +15,16 @@ from triage.lines.repair import LONGEST_RAW, decode, physical, plain
 from triage.lines.rows import clock
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from triage.lines.decode import Unit
-    from triage.model import Line
+    from triage.model import Entry, Line
 
 _ENOUGH = 20
 # What fewer lines look like proves nothing.
 _FEW = 3
 _VOTES = (20, 100, 500, 2000)
+_ENTRY_VOTES = (4, 16, 64, 256, 1024)
 _SAMPLE = 2000
 _LONGEST_SAMPLE = 400
 
@@ -102,4 +105,42 @@ class LiveText:
             text = plain(unit[0].fields.get("MESSAGE", "")) if len(unit) == 2 else decode(unit)
             self._seen.append(text if text.endswith("}") else text[:_LONGEST_SAMPLE])
         if any(before < size <= len(self._seen) for size in _VOTES) and self._votes.count(self._seen):
+            self._builder.refresh()
+
+
+class LiveEntries:
+    """Takes journal entries as they are written; gives out their lines at once."""
+
+    def __init__(self, source: str) -> None:
+        """Take the source's name."""
+        self._builder = Builder(source, clock())
+        self._votes = Votes(self._builder.learned, self._builder.clock)
+        self._seen: list[str] = []
+        self._number = 0
+
+    def feed(self, entries: Iterable[Entry]) -> list[Line]:
+        """Take the next entries; return their lines; pieces of a line that was split wait for the last one."""
+        out: list[Line] = []
+        for entry in entries:
+            if len(self._seen) < _ENTRY_VOTES[-1]:
+                self._learn(plain(entry.fields.get("MESSAGE", "")))
+            entry.offset = self._number
+            self._number += 1
+            self._builder.entry(entry, None, out)
+        return out
+
+    def pause(self) -> list[Line]:
+        """Nothing more has come for a while: return the lines that waited for their ends."""
+        lines: list[Line] = []
+        self._builder.finish(lines)
+        return lines
+
+    def finish(self) -> list[Line]:
+        """Nothing more will come: return all that is left."""
+        return self.pause()
+
+    def _learn(self, text: str) -> None:
+        """Vote on prefixes each time that so many entries have been seen."""
+        self._seen.append(text if text.endswith("}") else text[:_LONGEST_SAMPLE])
+        if len(self._seen) in _ENTRY_VOTES and self._votes.count(self._seen):
             self._builder.refresh()

@@ -85,7 +85,7 @@ class LibsystemdReader:
         newest_first: bool = False,
         limit: int | None = None,
     ) -> Iterator[Entry]:
-        journal = self._open(groups)
+        journal = self.opened(groups)
         step = journal._previous if newest_first else journal._next
         _seek(journal, since, until, newest_first=newest_first)
         number = 0
@@ -98,11 +98,11 @@ class LibsystemdReader:
                     continue
             elif until is not None and realtime > until:
                 return
-            yield _entry(journal, realtime, number)
+            yield entry_here(journal, realtime, number)
             number += 1
 
     def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
-        journal = self._open(groups)
+        journal = self.opened(groups)
         forward, get, time_of = journal._next, journal._get, journal._get_realtime
         _seek(journal, since, until, newest_first=False)
         number = 0
@@ -130,7 +130,8 @@ class LibsystemdReader:
                 yield from _walk(journal, len(messages), wanted, number)
             number += len(messages)
 
-    def _open(self, groups: Sequence[Group]) -> Any:
+    def opened(self, groups: Sequence[Group]) -> Any:
+        """Take matches; return systemd-python's reader for them, at no place yet."""
         journal = self._factory(**self._where)
         journal.data_threshold = MAX_VALUE + 4096
         for index, group in enumerate(groups):
@@ -165,12 +166,13 @@ def _walk(journal: Any, size: int, wanted: Sequence[int], number: int) -> Iterat
     if wanted[0] < size - 1:
         journal._previous(size - 1 - wanted[0])
     for index, following in pairwise([*wanted, size - 1]):
-        yield _entry(journal, journal._get_realtime(), number + index)
+        yield entry_here(journal, journal._get_realtime(), number + index)
         if following > index:
             journal._next(following - index)
 
 
-def _entry(journal: Any, realtime: int, number: int) -> Entry:
+def entry_here(journal: Any, realtime: int, number: int) -> Entry:
+    """Take systemd-python's reader, the time of the entry at which it stands, a running number; return the entry."""
     try:
         found = journal._get_all()
     except OSError:

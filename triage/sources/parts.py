@@ -63,6 +63,21 @@ class JournalSource:
         self._parts = parts
         self._begin = begin
 
+    @property
+    def groups(self) -> list[Group]:
+        """All matches of what the query is about."""
+        return list(dict.fromkeys(group for part in self._parts for group in part.groups))
+
+    def up_to(self, end: int) -> JournalSource:
+        """Take a time in microseconds; return the same without what is newer."""
+        parts = [
+            Part(part.output, part.about, part.since, end if part.until is None else min(part.until, end))
+            for part in self._parts
+        ]
+        return JournalSource(
+            self.name, self._reader, parts, units=self.units, gaps=self.gaps, notes=self.notes, begin=self._begin
+        )
+
     def entries(self, select: Select | None = None) -> Iterator[Entry]:
         """Yield the entries in the order of time, `offset` being their running number.
 

@@ -41,6 +41,16 @@ def open_journal(query: JournalQuery) -> JournalSource:
     Raises `TriageError` for a journal that can't be read, a unit or time span that it has nothing of, and for values
     that cannot be right.
     """
+    if query.remote is None:
+        return _open(query)
+    try:
+        return _open(query)
+    except TriageError as error:
+        host = f"{query.remote.host}: "
+        raise error if str(error).startswith(host) else type(error)(f"{host}{error}") from None
+
+
+def _open(query: JournalQuery) -> JournalSource:
     query.check()
     since = parse_time(query.since) if query.since else None
     until = parse_time(query.until) if query.until else None
@@ -52,6 +62,10 @@ def open_journal(query: JournalQuery) -> JournalSource:
     reader = choose_reader(query)
     gaps = file_gaps(paths, reader.reads) if query.remote is None else list(query.remote.gaps)
     return _Opening(query, reader, since, until, gaps).open()
+
+
+class NothingYetError(TriageError):
+    """What was asked for is known, but the journal has no line of it, or none of that time."""
 
 
 def journal_name(query: JournalQuery) -> str:
@@ -136,7 +150,7 @@ class _Opening:
             if state is not None:
                 said = f"{unit} is known to systemd ({state.active_state}, {state.sub_state})"
                 why = denied.detail if denied else "was it ever started?"
-                return TriageError(f"{said}, but the journal has no line of it: {why}")
+                return NothingYetError(f"{said}, but the journal has no line of it: {why}")
         if denied is not None:
             return TriageError(f"nothing of {unit} can be read: {denied.detail}")
         names = known_units(self.reader, user=query.user) if known is None else known
@@ -207,7 +221,7 @@ class _Opening:
             what = ", ".join(units) or " ".join(query.matches)
             given = [f"--since {query.since}"] * bool(query.since) + [f"--until {query.until}"] * bool(query.until)
             given += [f"-b {query.boot}"] * (query.boot is not None)
-            raise TriageError(f"the journal has nothing of {what}{' with ' + ' '.join(given) if given else ''}")
+            raise NothingYetError(f"the journal has nothing of {what}{' with ' + ' '.join(given) if given else ''}")
         last = max(lasts, key=lambda entry: entry.realtime, default=None)
         self.begin = min((entry.realtime for entry in firsts), default=None)
         self.end = last.realtime if last else None
