@@ -4,12 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from triage.testing import Fixture, Pack
+from triage.testing import Pack
 
 ROOT = Path(__file__).parent.parent
 PACK = Pack(ROOT)
-CASES = ROOT / "tests/data/cases"
-HEALTHY = [case.parent for case in sorted(CASES.glob("*/case.yaml")) if "outcome: healthy" in case.read_text()]
 
 
 @pytest.mark.parametrize("fixture", PACK.fixtures, ids=str)
@@ -18,11 +16,11 @@ def test_fixture_shows_what_it_must(fixture):
     assert PACK.problems(fixture) == []
 
 
-@pytest.mark.parametrize("case", HEALTHY, ids=lambda case: case.name)
-def test_no_signature_fires_on_a_healthy_log(case):
-    """Whatever it complains of, a service that serves has no root failure."""
-    (log,) = case.glob("input.*")
-    assert PACK.problems(Fixture(log, case.name, "", "healthy")) == []
+def test_healthy_logs_are_of_many_kinds():
+    """That signatures are silent where nothing is wrong is tried on all that people run."""
+    healthy = [one.name.split("/")[1] for one in PACK.fixtures if one.proves == "healthy"]
+    assert len(healthy) >= 30
+    assert set(healthy) >= {"docker", "kubernetes", "ray", "router", "sglang", "systemd", "vllm"}
 
 
 def test_signatures_are_sound():

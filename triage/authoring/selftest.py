@@ -89,10 +89,18 @@ def problems(fixture: Fixture, report: Report, library: Library) -> list[str]:
 
 
 def _not_silent(report: Report) -> list[str]:
-    incidents = [report.incidents[verdict.incident - 1] for verdict in report.verdicts]
-    return [
-        f"{one.outcome}, {_said(failure)}" for one in incidents for failure in one.failures if failure.role == "root"
-    ]
+    """Say of what a healthy log must not show: that the service is down or loses something, or why."""
+    wrong = []
+    for one in (report.incidents[verdict.incident - 1] for verdict in report.verdicts):
+        blamed = [
+            failure
+            for failure in one.failures
+            if failure.role == "root"
+            or (failure.diagnoses and failure.level is not None and failure.role not in ("recovered", "teardown"))
+        ]
+        if blamed or one.outcome in ("failed", "degraded"):
+            wrong += [f"{one.outcome}, {_said(failure)}" for failure in blamed] or [one.outcome]
+    return wrong
 
 
 def _mistaken(name: str, report: Report) -> list[str]:
@@ -141,7 +149,7 @@ def _said(failure: Failure) -> str:
     from triage.report.sentence import head
 
     known = ", ".join(f"{one.signature} ({one.confidence})" for one in failure.diagnoses[:3])
-    return f"root {head(failure, 90)}: {known or 'no signature matches'}"
+    return f"{failure.role} {head(failure, 90)}: {known or 'no signature matches'}"
 
 
 def _crossed(name: str, report: Report, library: Library) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 _WEAK = 2.0
 # Said so often, waiting is no hiccup.
 _AGAIN = 3
+# Names of an engine's processes, as the kernel knows them. Their threads have names of their own.
+_OWN = re.compile(r"python|pt_main_thread|sglang|vllm|VLLM|ray|torchrun")
 _DEATH_OF_UNIT = ("systemd/failed", "systemd/main-exited", "systemd/failed-to-start", "systemd/start-limit")
 
 
@@ -142,6 +145,8 @@ def _overcome_in_start(failure: Failure, found: Course) -> bool:
 
 def _survived(failure: Failure, found: Course) -> bool:
     """A death of one process that the service outlived: it came up, or served, only afterwards."""
+    if failure.rule == "kernel/segfault" and not _OWN.match(failure.data.get("process", "")):
+        return max(found.ready, found.served) > _last(failure) >= 0
     if failure.kind in {"unit", "kernel"}:
         return False
     return failure.level is not None and failure.level >= 0.5 and found.ready > _last(failure) >= 0

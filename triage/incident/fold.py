@@ -55,7 +55,7 @@ def _add(found: dict[tuple[str, str, str], Failure], event: Event, kinds: Except
             first=event.at,
             last=event.at,
             level=event.level,
-            fatal=event.fatal,
+            fatal=_is_fatal(event),
             assembly=event.assembly,
             exception=event.exception,
             frames=event.frames,
@@ -69,7 +69,7 @@ def _add(found: dict[tuple[str, str, str], Failure], event: Event, kinds: Except
         failure.ranks = list(event.ranks)
         kinds.judge(failure)
     failure.count += 1 + int(event.data.get("repeats", "0"))
-    failure.fatal = failure.fatal or event.fatal
+    failure.fatal = failure.fatal or _is_fatal(event)
     failure.last = event.at
     failure.data["last"] = str(max(int(failure.data.get("last", "0")), event.order, int(event.data.get("last", "0"))))
     if failure.assembly == "exact":
@@ -82,6 +82,11 @@ def _add(found: dict[tuple[str, str, str], Failure], event: Event, kinds: Except
         failure.first.rank = event.ranks[0]
     if len(failure.evidence) < _EVIDENCE:
         failure.evidence.extend(event.evidence[: _EVIDENCE - len(failure.evidence)])
+
+
+def _is_fatal(event: Event) -> bool:
+    """Whether a process dies of it; of a soft watchdog none does."""
+    return event.fatal and event.data.get("soft") != "True"
 
 
 def _absorbed(failures: Iterable[Failure], event: Event) -> bool:

@@ -38,8 +38,6 @@ class ExceptionKinds:
         if failure.kind == "exit" and "code" in failure.data and failure.rule != "torchelastic/failure":
             code = failure.data["code"]
             failure.level = max(failure.level or 0.0, self._exit_levels.get(code, self._exit_levels["default"]))
-        if failure.rule == "sglang/watchdog" and failure.data.get("soft") == "True":
-            failure.fatal = False
         if failure.exception is None:
             return
         intro = failure.data.get("intro", "")
