@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "journal": ("triage.cli.journal", "diagnose a systemd unit from the journal"),
     "watch": ("triage.cli.watch", "follow a unit's start until it is ready, or say why it is not"),
+    "run": ("triage.cli.run", "run a command unchanged, and say why it failed if it does"),
     "logs": ("triage.cli.logs", "diagnose log files, or what is piped in"),
     "diff": ("triage.cli.diff", "compare a run that went well with one that failed"),
     "explain": ("triage.cli.explain", "show what a signature means, when it holds and what mends it"),

@@ -98,15 +98,22 @@ def run(args: argparse.Namespace) -> int:
         # Whoever read this went away: 0 would say that the unit is ready.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    finally:
+        teller.close()
     return verdict.status
 
 
 def _teller(args: argparse.Namespace) -> Teller:
+    from triage.report.terminal import is_terminal
     from triage.watching.say import Documents, Lines, Style
 
     style = Style(args.color, not args.no_mask, args.all_failures)
     if args.format == "jsonl":
         return Documents(sys.stdout, style)
+    if is_terminal(sys.stdout) and os.environ.get("TERM") != "dumb":
+        from triage.watching.screen import Screen
+
+        return Screen(sys.stdout, style)
     return Lines(sys.stdout, style)
 
 

@@ -174,7 +174,12 @@ def _exit(events: list[Event]) -> Exit | None:
             found.result = event.data.get("result")
         elif event.rule == "systemd/restart" and event.data.get("restarts", "").isdecimal():
             found.restarts = int(event.data["restarts"][:9])
-        elif event.data.get("origin") == "api" and event.data.get("exit", "").isdecimal():
+        elif _tells_exit(event) and event.data.get("exit", "").isdecimal():
             found.signal = event.data.get("signal")
             found.code = None if found.signal else int(event.data["exit"])
     return found if found != Exit() else None
+
+
+def _tells_exit(event: Event) -> bool:
+    """Whether Kubernetes' API says how a container ended, or triage itself how the command did that it ran."""
+    return event.data.get("origin") == "api" or event.rule == "run/exited"

@@ -72,6 +72,9 @@ class Teller(Protocol):
     def ended(self, watch: Watch, verdict: Verdict) -> None:
         """The watch is over."""
 
+    def close(self) -> None:
+        """Leave the terminal as it was found, however the watch came to its end."""
+
 
 class Lines:
     """Tells in lines of text, each at once."""
@@ -122,6 +125,9 @@ class Lines:
         self.report(verdict)
         for text in closing(watch, verdict):
             self.line(text)
+
+    def close(self) -> None:
+        """Lines leave nothing open."""
 
     def line(self, text: str, watch: Watch | None = None, moment: float | None = None) -> None:
         """Write a line, in front of it the time since the start, until now or until a moment."""
@@ -197,6 +203,9 @@ class Documents:
 
     def ended(self, watch: Watch, verdict: Verdict) -> None:
         self._verdict(watch, verdict, final=True)
+
+    def close(self) -> None:
+        """Documents leave nothing open."""
 
     def _verdict(self, watch: Watch, verdict: Verdict, *, final: bool) -> None:
         document: dict[str, Any] = {
