@@ -42,6 +42,16 @@ def test_escapes_and_ends(text: str, lines: list[str]) -> None:
     assert texts(text) == lines
 
 
+def test_the_frame_of_a_terminals_pane() -> None:
+    """Copied with the text, on one side or both."""
+    framed = (
+        '[10:00:00 TP7] Traceback (most recent call last):   │\n│   File "x.py", line 3, in f  │\n│ KeyError: 1\n│\n'
+    )
+    texts = [decode(line) for line in physical([(0, framed.encode())])]
+    bare = ["[10:00:00 TP7] Traceback (most recent call last):", '  File "x.py", line 3, in f', "KeyError: 1", ""]
+    assert texts == bare
+
+
 def test_broken_utf8_is_replaced() -> None:
     """Bytes that are no UTF-8 become U+FFFD, and the rest of the line is read."""
     assert texts(b"caf\xe9 \xff\xfe [x]\nnext\n") == ["caf\ufffd \ufffd\ufffd [x]", "next"]

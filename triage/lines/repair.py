@@ -19,7 +19,7 @@ LONGEST_TEXT = 64 << 10
 COUNTED = 8 << 20
 """Line numbers are counted up to this offset; beyond it they would cost more than they are worth."""
 
-_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[", b"[0m", b";0m")
+_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[", b"[0m", b";0m", b"\xe2\x94\x82")
 _ANSI = re.compile(
     r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]"
 )
@@ -123,12 +123,22 @@ def decode(line: Physical) -> str:
 
 
 def plain(text: str) -> str:
-    """Take text; return it without terminal escapes, NUL bytes and carriage returns at its end."""
+    """Take text; return it without terminal escapes, a pane's frame, NUL bytes and carriage returns at its end."""
     if "\x1b" in text or "\0" in text or "033[" in text or "\x1e" in text or "\\x1b[" in text:
         text = _ANSI.sub("", text)
     if "[0m" in text or ";0m" in text:
         text = _BARE.sub("", text)
+    if "│" in text:
+        text = _unframed(text)
     return text.rstrip("\r") if "\r" in text else text
+
+
+def _unframed(text: str) -> str:
+    """Take away the frame of a terminal's pane, copied with the text."""
+    bare = text.rstrip()
+    if bare.endswith("│"):
+        text = bare[:-1].rstrip()
+    return text.removeprefix("│").removeprefix(" ") if text.startswith("│") else text
 
 
 def pieces(text: str) -> list[str]:
