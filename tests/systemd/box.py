@@ -11,13 +11,14 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 _MASKED = (
     "getty.target", "console-getty.service", "systemd-logind.service", "systemd-timesyncd.service",
@@ -33,7 +34,8 @@ _HIERARCHIES = ("systemd", "unified", "memory")
 class Box:
     """One container; `root` is its file tree, `journal` the folder for `-D`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, options: Sequence[str] = ()) -> None:
+        self._options = options
         self.name = f"triage-{uuid.uuid4().hex[:8]}"
         self.root = folder / "root"
         self.journal = self.root / "var/log/journal"
@@ -60,7 +62,8 @@ class Box:
         with self._console.open("wb") as console:
             self._nspawn = subprocess.Popen(
                 ["systemd-nspawn", "-q", "-D", str(self.root), "-b", "--register=no", "--keep-unit",
-                 f"--machine={self.name}", f"--hostname={self.name}", "--private-network", "--bind-ro=/usr"],
+                 f"--machine={self.name}", f"--hostname={self.name}", "--private-network", "--bind-ro=/usr",
+                 *self._options],
                 stdin=subprocess.DEVNULL, stdout=console, stderr=console, preexec_fn=enter,
                 env={**os.environ, "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY": "1"},
             )  # fmt: skip
@@ -160,10 +163,23 @@ class Box:
         (root / "etc/systemd/journald.conf.d/box.conf").write_text(_JOURNALD)
 
 
+def with_triage(root: Path) -> list[str]:
+    """Take the checkout; return the options with which a box has this interpreter and triage, and a /usr/local."""
+    prefixes = {Path(sys.prefix), Path(sys.base_prefix), root}
+    local = Path("/usr/local")
+    if Path(sys.base_prefix) == local:
+        version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+        prefixes |= {local / "bin", local / "lib" / version, *(local / "lib").glob("libpython*")}
+    wanted = [
+        path for path in sorted(prefixes) if path != local and (path.is_relative_to(local) or path.parts[1] != "usr")
+    ]
+    return ["--tmpfs=/usr/local", *(f"--bind-ro={path}" for path in wanted)]
+
+
 @contextlib.contextmanager
-def booted(folder: Path) -> Iterator[Box]:
-    """Take an empty folder; yield a booted box, powered off at the end."""
-    box = Box(folder)
+def booted(folder: Path, options: Sequence[str] = ()) -> Iterator[Box]:
+    """Take an empty folder and further options of systemd-nspawn; yield a booted box, powered off at the end."""
+    box = Box(folder, options)
     try:
         box.up()
         yield box

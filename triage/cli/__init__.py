@@ -20,6 +20,9 @@ COMMANDS = {
     "explain": ("triage.cli.explain", "show what a signature means, when it holds and what mends it"),
     "patch": ("triage.cli.patch", "check, apply or revert a signature's edit of installed code"),
     "signatures": ("triage.cli.signatures", "list and check signatures"),
+    "install-hook": ("triage.cli.install_hook", "have systemd run triage each time that a unit has failed"),
+    "remove-hook": ("triage.cli.remove_hook", "take that away again"),
+    "to-journal": ("triage.cli.to_journal", "diagnose a unit and write that into the journal (the hook runs it)"),
     "demo": ("triage.cli.demo", "diagnose a real failure that ships with triage"),
 }
 
@@ -58,7 +61,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _usage() -> str:
-    rows = "\n".join(f"  {name:<12}{text}" for name, (_, text) in COMMANDS.items())
+    rows = "\n".join(f"  {name:<14}{text}" for name, (_, text) in COMMANDS.items())
     return _USAGE.format(commands=rows)
 
 

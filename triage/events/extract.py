@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 # Of equal events of one run so many are kept whole; the rest only count.
 _KEPT_EQUAL = 64
 _KEPT_DISTINCT = 20_000
+# Under this name triage writes what it found into the journal (`triage.beside`), and its reports stand in one.
+_SELF = "triage"
 # syslog's severity: what its writer calls less than a warning is no process's last words.
 _WARNING = 4
 
@@ -90,6 +92,8 @@ class Extractor:
         self._out.lines += 1
         if line.time is not None:
             self._clock(line)
+        if line.ident == _SELF:
+            return
         if line.origin == "manager":
             self._transported = True
             dump = coredump.parse(line)

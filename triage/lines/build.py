@@ -15,6 +15,7 @@ from triage.lines.prefixes import Peeler
 from triage.lines.repair import decode, plain
 from triage.lines.rows import Learned, rows
 from triage.lines.said import Merger, Said
+from triage.sources.query import DIAGNOSIS
 
 if TYPE_CHECKING:
     from triage.lines.clock import Clock
@@ -80,10 +81,10 @@ class Builder:
         self._record = self._emitter.peeled(text, known[0], place, None, out)
 
     def entry(self, entry: Entry, number: int | None, out: list[Line]) -> None:
-        """Take a journal entry; append its lines to `out`. An entry without a message has none."""
+        """Take a journal entry; append its lines to `out`. None for one without a message, or of triage itself."""
         fields = entry.fields
         message = fields.get("MESSAGE")
-        if message is None:
+        if message is None or fields.get("MESSAGE_ID") == DIAGNOSIS:
             return
         said = self._speakers.of(entry)
         time = sensible(entry.realtime / 1e6)

@@ -77,6 +77,11 @@ def unit_state(
     return state
 
 
+def unit_files(unit: str, *, user: bool = False) -> str | None:
+    """Take a unit's full name, or a template's; return its files as `systemctl cat` prints them, None without any."""
+    return _run(["systemctl", *(["--user"] if user else []), "cat", "--no-pager", "--", unit])
+
+
 def parse_show(unit: str, text: str) -> UnitState | None:
     """Take what `systemctl show` printed for a unit; return it, None if systemd has not loaded such a unit."""
     values: dict[str, str] = {}
@@ -114,7 +119,7 @@ def add_files(state: UnitState, text: str) -> None:
 
     That is the files that output goes to (show names only `file` or `append`) and the quotes of ExecStart=.
     """
-    settings = _service_settings(text)
+    settings = service_settings(text)
     if commands := settings.get("ExecStart"):
         state.exec_start = _expand(state.unit, commands[-1])
     for name in ("StandardOutput", "StandardError"):
@@ -124,8 +129,11 @@ def add_files(state: UnitState, text: str) -> None:
             state.output_files.append(path)
 
 
-def _service_settings(text: str) -> dict[str, list[str]]:
-    """Read unit files, drop-ins last: the values of each setting of [Service]; an empty one forgets those before it."""
+def service_settings(text: str) -> dict[str, list[str]]:
+    """Take unit files as `systemctl cat` prints them, drop-ins last; return the values of each setting of [Service].
+
+    An empty one forgets those before it.
+    """
     settings: dict[str, list[str]] = {}
     section = ""
     lines = (line.strip() for line in text.splitlines())
