@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.lines import read_text
-from triage.lines.repair import LONGEST_TEXT, physical
+from triage.lines.repair import LONGEST_TEXT, decode, physical
 from triage.model import Line
 
 HEAD = "[2026-05-25 21:41:38 PP3] "
