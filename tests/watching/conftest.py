@@ -3,19 +3,19 @@
 import contextlib
 import fcntl
 import http.server
+import importlib.util
 import os
 import pty
 import select
 import signal
 import struct
-import sys
 import termios
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
-TRIAGE = [sys.executable, "-m", "triage"]
 _PATIENCE = 60.0
 
 
@@ -128,3 +128,75 @@ def endpoint():
     made = Endpoint()
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def replaying():
+    """Real journals, played again: see replaying.py."""
+    path = Path(__file__).with_name("replaying.py")
+    spec = importlib.util.spec_from_file_location("triage_replaying", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def library():
+    """The signatures that ship with triage."""
+    from triage.library import load
+
+    return load()
+
+
+class Told:
+    """A teller that keeps what it is told, as words."""
+
+    due = float("inf")
+
+    def __init__(self):
+        self.words = []
+
+    def began(self, watch):
+        self.words.append("began")
+
+    def started(self, watch, turn):
+        self.words.append("started")
+
+    def moved(self, watch, move):
+        self.words.append(f"{move.kind} {move.phase}")
+
+    def behind(self, watch):
+        self.words.append(f"behind {','.join(watch.start.behind().ranks)}")
+
+    def answered(self, watch, answer):
+        self.words.append(f"health {answer.state}")
+
+    def note(self, text):
+        self.words.append(f"note {text}")
+
+    def outlived(self, watch, verdict):
+        self.words.append("outlived")
+
+    def draw(self, watch):
+        pass
+
+    def ended(self, watch, verdict):
+        self.words.append(verdict.kind)
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def watched(library, monkeypatch):
+    """Watch a unit of a host, from an origin; return the verdict, and what was told."""
+    from triage.watching.origin import Origin
+    from triage.watching.watch import Settings, Watch
+
+    def run(host, unit, origin=None, **settings):
+        told = Told()
+        monkeypatch.setattr("triage.watching.watch.find_origin", lambda *_, **__: origin or Origin(0, running=True))
+        verdict = Watch(host, unit, library, Settings(**{"timeout": 30.0, **settings}), told).run()
+        return verdict, told.words
+
+    return run

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from triage.watching.command import Command, CommandError
 
 TRIAGE = [sys.executable, "-m", "triage"]

@@ -90,11 +90,13 @@ class Start:
         self._weak = re.compile(knowledge("phases")["weak_ready"])
         self._server = ServerReader()
         self._labels: dict[str, str] = {}
+        self._now = began or 0.0
         self._told: set[tuple[str, str]] = set()
 
     def feed(self, line: Line) -> list[Move]:
         """Take a line of the service; return what it moves."""
-        at = line.time or 0.0
+        # A line without a time, such as a progress bar's, was written when the one before it was.
+        at = self._now = line.time if line.time is not None else self._now
         self.began = at if self.began is None else self.began
         rank = self._rank(line)
         self._server.interrupt()  # serving lines are wanted one by one
@@ -259,7 +261,9 @@ class Start:
                 return Rank(label)
             rank = self.ranks[label] = Rank(label)
         if line.rank and line.pid is not None:
-            self._labels[line.stream] = line.rank
+            # Where all ranks write through one process, as in a log that was copied, it says nothing of who wrote.
+            known = self._labels.setdefault(line.stream, line.rank)
+            self._labels[line.stream] = line.rank if known == line.rank else ""
             rank.pid = line.pid
         return rank
 

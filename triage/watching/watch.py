@@ -89,6 +89,7 @@ class Watch:
         self._life = time.monotonic()
         self._arrival = time.monotonic()
         self._settling: tuple[Turn | None, float] | None = None
+        self._past = False
         self._stopped: float | None = None
         self._glanced = time.monotonic()
         self._looked = 0.0
@@ -186,14 +187,19 @@ class Watch:
         elif self._stopped is not None:
             due.append(self._stopped + _RESTART)
         elif not self.waiting:
-            due.append(max(self._life + self.settings.stall, self._arrival + _CAUGHT_UP))
-            if self._hopeless is not None:
-                due.append(max(self._life, self._hopeless, self._arrival) + _HOPELESS)
+            due.append(self._quiet_until())
             if self._behind is not None and self._behind[0] not in self._told_behind:
                 due.append(self._behind[1] + _BEHIND)
             if self._follower.unsaid:
                 due.append(self._looked + _LOOK)
         return min(due)
+
+    def _quiet_until(self) -> float:
+        """The moment from which silence is a failure: not while what was written before the watch is still read."""
+        limits = [self._life + self.settings.stall]
+        if self._hopeless is not None:
+            limits.append(max(self._life, self._hopeless) + _HOPELESS)
+        return max(min(limits), self._arrival + _CAUGHT_UP if self._past else 0.0)
 
     def _line(self, line: Line) -> Verdict | None:
         self._follower.feed([line])
@@ -212,9 +218,10 @@ class Watch:
 
     def _moment(self, at: float | None) -> float:
         """When a line was written, on the monotonic clock: now, but for those from before the watch began."""
-        now, watched = time.monotonic(), time.monotonic() - self.began
+        now = time.monotonic()
         age = self.host.now() - at if at is not None else 0.0
-        return now - age if age > watched else now
+        self._past = age > now - self.began
+        return now - age if self._past else now
 
     def _turned(self, turn: Turn) -> Verdict | None:
         if turn.kind == "start":
@@ -276,10 +283,8 @@ class Watch:
             self._glance(now)
         if self.waiting or self._settling is not None:
             return None
-        if now >= max(self._life + self.settings.stall, self._arrival + _CAUGHT_UP):
-            return self._verdicts.quiet(now - self._life)
         self._look(now)
-        if self._hopeless is not None and now >= max(self._life, self._hopeless, self._arrival) + _HOPELESS:
+        if now >= self._quiet_until():
             return self._verdicts.quiet(now - self._life)
         if self._behind is not None and now >= self._behind[1] + _BEHIND and self._behind[0] not in self._told_behind:
             self._told_behind.add(self._behind[0])
