@@ -133,7 +133,7 @@ def test_lines_of_probes_are_no_sign_of_life(watched, replaying, now):
         def batches(self):
             yield [started(now), entry(now, "[2026-11-29 14:21:52] server_args=ServerArgs(model_path='/m', tp_size=1)")]
             while not self._closed.wait(0.2):
-                yield [entry(now, 'INFO:     127.0.0.1:1 - "GET /health HTTP/1.1" 503 Service Unavailable')]
+                yield [entry(time.time(), 'INFO:     127.0.0.1:1 - "GET /health HTTP/1.1" 503 Service Unavailable')]
 
     assert watched(Chatty(), UNIT, stall=2.0, timeout=20.0)[0].kind == "quiet"
 
