@@ -1,0 +1,179 @@
+"""The standard library's dataclasses, made when they are first used.
+
+`dataclasses` writes and compiles the methods of each class when its module is loaded, and imports `inspect` for it: for
+the eighty classes of triage that is half of the time that a small log takes. Here `__init__` is written at a class's
+first call; `==`, `repr` and `hash` look at the fields. Types, `dataclasses.fields` and the like see the real thing.
+"""
+
+# ruff: noqa: A002, ANN, N807 - the signatures are those of `dataclasses`
+
+from __future__ import annotations
+
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+_MISSING = object()
+
+
+class _Field:
+    """What `field` says of a field."""
+
+    __slots__ = ("compare", "default", "factory", "init", "repr")
+
+    def __init__(self, default: Any, factory: Any = _MISSING, **flags: bool) -> None:
+        self.default, self.factory = default, factory
+        self.init, self.repr, self.compare = (flags.get(name, True) for name in ("init", "repr", "compare"))
+
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass, field, replace
+else:
+
+    def field(*, default=_MISSING, default_factory=_MISSING, **flags):
+        """See `dataclasses.field`; knows `init`, `repr` and `compare`."""
+        return _Field(default, default_factory, **flags)
+
+    def dataclass(cls=None, /, *, slots=False, frozen=False, eq=True, repr=True):
+        """See `dataclasses.dataclass`."""
+        if cls is None:
+            return lambda cls: _made(cls, slots, frozen, eq, repr)
+        return _made(cls, slots, frozen, eq, repr)
+
+    def replace(one, /, **changes):
+        """See `dataclasses.replace`."""
+        for name, said in one.__record__.items():
+            if said.init and name not in changes:
+                changes[name] = getattr(one, name)
+        return type(one)(**changes)
+
+
+def _made(cls: Any, slots: bool, frozen: bool, eq: bool, shown: bool) -> Any:
+    fields: dict[str, Any] = {}
+    for base in reversed(cls.__mro__[1:]):
+        fields.update(base.__dict__.get("__record__", {}))
+    space = dict(cls.__dict__)
+    own = []
+    for name, kind in cls.__annotations__.items():
+        if "ClassVar" in str(kind):
+            continue
+        said = space.get(name, _MISSING)
+        fields[name] = said if isinstance(said, _Field) else _Field(said)
+        own.append(name)
+        if isinstance(said, _Field) or slots:
+            space.pop(name, None)
+        if not slots and fields[name].default is not _MISSING:
+            space[name] = fields[name].default
+    space.update(__record__=fields, __match_args__=tuple(name for name, said in fields.items() if said.init))
+    space["__dataclass_fields__"] = _Described()
+    if slots:
+        space["__slots__"] = tuple(own)
+        space.pop("__dict__", None)
+        space.pop("__weakref__", None)
+    if frozen:
+        space.update(__setattr__=_refuse, __delattr__=_refuse, __getstate__=_state, __setstate__=_restore)
+    if shown and "__repr__" not in space:
+        space["__repr__"] = _repr
+    if eq:
+        values = _getter([name for name, said in fields.items() if said.compare])
+        space.setdefault("__eq__", _equal(values))
+        space["__hash__"] = (lambda self: hash(values(self))) if frozen else None
+    space["__init__"] = None
+    made = type(cls)(cls.__name__, cls.__bases__, space) if slots else _filled(cls, space)
+    made.__init__ = _first(made, fields, frozen)
+    made.__qualname__ = cls.__qualname__
+    return made
+
+
+def _filled(cls: Any, space: dict[str, Any]) -> Any:
+    for name in [name for name in cls.__dict__ if name not in space and name in cls.__annotations__]:
+        delattr(cls, name)
+    for name, value in space.items():
+        if name not in ("__dict__", "__weakref__") and cls.__dict__.get(name, _MISSING) is not value:
+            setattr(cls, name, value)
+    return cls
+
+
+def _first(cls: Any, fields: dict[str, Any], frozen: bool) -> Any:
+    def __init__(self: Any, *args: Any, **named: Any) -> None:
+        init = cls.__init__ = _init(cls, fields, frozen)
+        init(self, *args, **named)
+
+    return __init__
+
+
+def _init(cls: Any, fields: dict[str, Any], frozen: bool) -> Any:
+    """Write `__init__`."""
+    known: dict[str, Any] = {"_given": _MISSING, "_set": object.__setattr__}
+    head, body = ["self"], []
+    for name, said in fields.items():
+        value = name
+        if said.factory is not _MISSING:
+            known[f"_make_{name}"] = said.factory
+            value = f"_make_{name}() if {name} is _given else {name}" if said.init else f"_make_{name}()"
+        elif said.default is not _MISSING:
+            known[f"_default_{name}"] = said.default
+            value = name if said.init else f"_default_{name}"
+        if said.init:
+            default = "_given" if said.factory is not _MISSING else f"_default_{name}"
+            head.append(name if said.factory is _MISSING and said.default is _MISSING else f"{name}={default}")
+        body.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    lines = "\n  ".join(body or ["pass"])
+    exec(f"def __init__({', '.join(head)}):\n  {lines}", known)  # noqa: S102 - field names only, as dataclasses does it
+    made = known["__init__"]
+    made.__qualname__ = f"{cls.__qualname__}.__init__"
+    return made
+
+
+def _getter(names: list[str]) -> Any:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda self: tuple(getattr(self, name) for name in names)
+
+
+def _equal(values: Any) -> Any:
+    def __eq__(self: Any, other: object) -> Any:
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    return __eq__
+
+
+def _repr(self: Any) -> str:
+    said = ", ".join(f"{name}={getattr(self, name)!r}" for name, one in self.__record__.items() if one.repr)
+    return f"{type(self).__qualname__}({said})"
+
+
+def _refuse(self: Any, name: str, *_: object) -> None:
+    from dataclasses import FrozenInstanceError
+
+    raise FrozenInstanceError(f"cannot change field {name!r} of {type(self).__name__}")
+
+
+def _state(self: Any) -> list[Any]:
+    return [getattr(self, name) for name in self.__record__]
+
+
+def _restore(self: Any, values: list[Any]) -> None:
+    for name, value in zip(self.__record__, values, strict=True):
+        object.__setattr__(self, name, value)
+
+
+class _Described:
+    """`__dataclass_fields__`, by which the standard library knows a dataclass: made when somebody asks."""
+
+    def __get__(self, one: object, cls: Any = None) -> Any:
+        import dataclasses
+
+        fields: dict[str, Any] = {}
+        for name, said in cls.__record__.items():
+            default = {"default": said.default} if said.default is not _MISSING else {}
+            factory = {"default_factory": said.factory} if said.factory is not _MISSING else {}
+            made: Any = dataclasses.field(init=said.init, repr=said.repr, compare=said.compare, **default, **factory)
+            made.name, made._field_type = name, dataclasses._FIELD  # type: ignore[attr-defined]  # noqa: SLF001
+            made.type = next(
+                each.__annotations__[name] for each in cls.__mro__ if name in getattr(each, "__annotations__", ())
+            )
+            fields[name] = made
+        cls.__dataclass_fields__ = fields
+        return fields
