@@ -9,12 +9,12 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from triage.follow import Follower
 from triage.model import Line, TriageError
 from triage.pipeline import Options
+from triage.records import dataclass
 from triage.sources.query import KERNEL, manager_groups, other_groups, output_groups
 from triage.watching.course import Course
 from triage.watching.gone import Pulse
@@ -203,6 +203,7 @@ class Watch:
 
     def _line(self, line: Line) -> Verdict | None:
         self._follower.feed([line])
+        moment = self._moment(line.time)
         verdict = None
         for turn in self.course.feed(line):
             verdict = verdict or self._turned(turn)
@@ -210,7 +211,7 @@ class Watch:
             life = self.start.last_life
             moves = self.start.feed(line)
             if self.start.last_life != life:
-                self._life = self._moment(line.time)
+                self._life = moment
                 self._hopeless = None
             self._pulse.saw(line)
             self._moved(moves)
