@@ -69,7 +69,11 @@ _status = ListOf(
     Value(Text(r"\d{1,3}|(?:\d{1,3}/)?[A-Z_]+", says="a status such as 2 or 203/EXEC"), _number), lone=True
 )
 _signal = ListOf(Value(Text(r"(?:SIG)?[A-Z0-9+]{2,10}", says="a signal such as SIGSEGV"), _number), lone=True)
-_frame = Text(r"[^\s:]+:[^\s:]+", says="a frame such as layers/attention/triton_backend.py:__init__", limit=300)
+_frame = Text(
+    r"(?!.*\*\*.*\*\*)(?!.*[^\s:/*]\*\*)(?!.*\*\*[^:/])[^\s:]+:[^\s:]+",
+    says="a frame such as layers/attention/triton_backend.py:__init__, with one ** as a whole component at most",
+    limit=300,
+)
 _releases = MapOf(ListOf(Text(limit=200, check=_release_problem), lone=True), key=r"[a-z][\w-]*", says="a package")
 _risk = ListOf(Choice(*RISKS), lone=True)
 _value = Value(Text(limit=200, check=_comparison_problem), Truth(), Number(), Null())

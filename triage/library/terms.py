@@ -14,6 +14,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from triage.library import worth
+from triage.library.globs import path_fits
 from triage.library.literals import literals_of, weight
 from triage.library.samples import narrower, within
 
@@ -169,9 +170,9 @@ def _frame_implies(frame: FramePattern, wanted: FramePattern) -> bool:
         return True
     if "*" in frame.path or "*" in frame.function:
         return False
-    parts, tail = frame.path.split("/"), wanted.path.split("/")
-    path = len(parts) >= len(tail) and all(map(fnmatchcase, parts[-len(tail) :], tail))
-    return path and fnmatchcase(frame.function.rpartition(".")[2], wanted.function.rpartition(".")[2])
+    return path_fits(wanted.path, frame.path) and fnmatchcase(
+        frame.function.rpartition(".")[2], wanted.function.rpartition(".")[2]
+    )
 
 
 def _log_implies(one: Log, other: Log) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from triage.library.globs import path_fits
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 def fits(pattern: FramePattern, frame: Frame) -> bool:
     """Say whether a frame is the one that a pattern names: its path ends so, its function is called so."""
-    return _function_fits(pattern.function, frame.function) and _path_fits(pattern.path, frame.file)
+    return _function_fits(pattern.function, frame.function) and path_fits(pattern.path, frame.file)
 
 
 def found(patterns: Sequence[FramePattern], frames: Sequence[Frame]) -> list[bool]:
@@ -40,15 +42,6 @@ def similar(pattern: FramePattern, frames: Sequence[Frame]) -> tuple[float, str]
     names = {f"{'/'.join(frame.file.split('/')[-depth:])}:{frame.function}" for frame in others}
     method = f"{pattern.path}:{pattern.function.rpartition('.')[2]}"
     return max(((fuzz.ratio(method, name), name) for name in sorted(names)), default=(0.0, ""))
-
-
-def _path_fits(pattern: str, path: str) -> bool:
-    if "*" not in pattern:
-        return path.endswith(pattern) and (len(path) == len(pattern) or path[-len(pattern) - 1] == "/")
-    wanted, there = pattern.split("/"), path.split("/")
-    if len(there) < len(wanted):
-        return False
-    return all(fnmatchcase(name, one) for one, name in zip(wanted, there[-len(wanted) :], strict=True))
 
 
 def _function_fits(pattern: str, function: str) -> bool:

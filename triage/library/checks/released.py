@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
+from triage.library.globs import path_fits
 from triage.library.lint import Checked, Issue, Validator
 from triage.library.releases import contains
 from triage.releases import table
@@ -85,13 +86,7 @@ def _without(pattern: str, concerned: Sequence[str]) -> list[str]:
 @cache
 def _files(pattern: str) -> tuple[str, ...]:
     found = table()
-    parts = pattern.split("/")
-    return tuple(
-        file
-        for file in (found.files() if found else ())
-        if len(own := file.split("/")[-len(parts) :]) == len(parts)
-        and all(fnmatchcase(name, part) for name, part in zip(own, parts, strict=True))
-    )
+    return tuple(file for file in (found.files() if found else ()) if path_fits(pattern, file))
 
 
 def _some(releases: Sequence[str]) -> str:
