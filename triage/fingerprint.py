@@ -9,6 +9,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -24,7 +26,7 @@ _UNIT = r"(?:[kKMGT]i?(?:B|b)(?:/s)?|B|bytes?|ns|us|µs|ms|s|sec(?:onds?)?|min(?
 _LABEL = (
     r"ATTN_CP|MOE_DP|TP|PP|DP|EP|CP|[Rr]ank|[Gg]pu|GPU|cuda|[Dd]evice|[Ww]orker|[Nn]ode|[Ss]tage|[Tt]hread|[Ll]ayer"
 )
-_VOLATILE = re.compile(
+_VOLATILE = regex(
     rf"""
     (?P<keep> (?:[Ee]rrno|[Ee]xit(?:\ ?code|\ status)|[Ss]ignal|[Ss]tatus(?:\ code)?|[Ee]rror\ code)
                 [\ =:]{{0,2}}-?\d{{1,3}}\b
@@ -50,9 +52,9 @@ _VOLATILE = re.compile(
 )
 _WORDS = {"id": "<id>", "url": "<url>", "address": "<address>", "time": "<time>", "rank": "<rank>", "n": "<n>"}
 # [1, 2, 3] and [1, 2], `TP0 EP0` and `TP0` are the same.
-_RUN = re.compile(r"(<(?:id|url|address|time|rank|n|path)>)(?:[ ,;:_/x-]{0,3}\1)+")
-_PACKAGE = re.compile(r".*(?:/(?:site|dist)-packages/|/python/(?=\w+/)|/lib/python\d[\w.]*/)")
-_SOURCE = re.compile(r"[\w.+-]+\.(?:py|pyx|cpp|cc|cxx|c|cu|cuh|h|hpp|rs|so(?:\.\d+)*)$")
+_RUN = regex(r"(<(?:id|url|address|time|rank|n|path)>)(?:[ ,;:_/x-]{0,3}\1)+")
+_PACKAGE = regex(r".*(?:/(?:site|dist)-packages/|/python/(?=\w+/)|/lib/python\d[\w.]*/)")
+_SOURCE = regex(r"[\w.+-]+\.(?:py|pyx|cpp|cc|cxx|c|cu|cuh|h|hpp|rs|so(?:\.\d+)*)$")
 
 
 def mask_volatile(text: str) -> str:

@@ -10,8 +10,9 @@ that differences are right and nothing pretends to know the zone. Offsets are by
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal
+
+from triage.records import dataclass, field
 
 Role = Literal["root", "consequence", "teardown", "recovered", "suspect", "unrelated"]
 Kind = Literal["exception", "native", "message", "unit", "kernel", "exit", "silence"]

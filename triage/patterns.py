@@ -5,8 +5,9 @@ Events know no signatures: whoever owns a row hands it over as a `LinePattern`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.model import Kind, Role

@@ -5,11 +5,11 @@ Library use: `report = diagnose(logs=["server.log"])`, then `report.verdicts` or
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage import __version__
 from triage.model import Report, Tool, Verdict
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

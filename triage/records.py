@@ -5,7 +5,7 @@ the eighty classes of triage that is half of the time that a small log takes. He
 first call; `==`, `repr` and `hash` look at the fields. Types, `dataclasses.fields` and the like see the real thing.
 """
 
-# ruff: noqa: A002, ANN, N807 - the signatures are those of `dataclasses`
+# ruff: noqa: A002, ANN001, ANN003, ANN201, N807 - the signatures are those of `dataclasses`
 
 from __future__ import annotations
 

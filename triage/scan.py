@@ -7,13 +7,13 @@ read, never what a failure is.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_left
 from collections import deque
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from triage._engine import finder
+from triage.lazy import regex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -24,10 +24,10 @@ _LOOKED_AT = 64 << 10
 # journalctl -o json writes a message with control characters as a list of byte values and a long one as null: what is
 # in them cannot be scanned for, so they are always read.
 _UNSCANNABLE = (b'"MESSAGE":[', b'"MESSAGE" : [', b'"MESSAGE":null')
-_ENTRY = re.compile(
+_ENTRY = regex(
     rb"__CURSOR=|__REALTIME_TIMESTAMP=|\S[^\n]{10,60} \[s=[0-9a-f]{8,};i=|[\[ \t]*\{\r?$",
 )
-_FIELD = re.compile(rb"(?:    )?[A-Z_][A-Z0-9_]*(?:=|$)|[ \t]+\"[^\"\n]+\" ?:")
+_FIELD = regex(rb"(?:    )?[A-Z_][A-Z0-9_]*(?:=|$)|[ \t]+\"[^\"\n]+\" ?:")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 
 

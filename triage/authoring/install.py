@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.authoring.unpack import contents
 from triage.model import TriageError
+from triage.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from triage.library.lint import Issue

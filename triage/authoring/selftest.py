@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.library.relations import Form, covers
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

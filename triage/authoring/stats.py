@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.library.fixtures import fixtures
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

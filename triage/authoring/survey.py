@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.model import TriageError
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,11 +7,11 @@ grow beyond what a pack needs. Only YAML below `signatures/` and logs below `fix
 from __future__ import annotations
 
 import os
-import re
 import stat
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, cast
 
+from triage.lazy import regex
 from triage.model import TriageError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MAX_FILES = 20_000
 MAX_TOTAL = 64 * 1024 * 1024
 MAX_FILE = 8 * 1024 * 1024
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,100}\Z")
+_NAME = regex(r"[A-Za-z0-9_][A-Za-z0-9._+-]{0,100}\Z")
 _KEPT = {"signatures": (".yaml", ".yml"), "fixtures": (".log",)}
 _ZIP = b"PK\x03\x04"
 

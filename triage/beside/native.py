@@ -6,11 +6,11 @@ newline, `NAME`, a newline, the value's length as 64 bits little-endian, the val
 
 from __future__ import annotations
 
-import re
 import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import TriageError
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SOCKET = Path("/run/systemd/journal/socket")
 # Bytes of one value, and of all: what fits into a datagram whatever the host's settings are.
 MOST, MOST_OF_ALL = 8 * 1024, 96 * 1024
-_NAME = re.compile(r"[A-Z0-9][A-Z0-9_]{0,63}")  # a name that begins with `_` is journald's own
+_NAME = regex(r"[A-Z0-9][A-Z0-9_]{0,63}")  # a name that begins with `_` is journald's own
 
 
 def encode(fields: Iterable[tuple[str, str]]) -> bytes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from triage.model import TriageError
+from triage.records import dataclass, field
 from triage.sources.query import DIAGNOSIS
 from triage.sources.units import complete
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from triage.model import Failure, Incident
 
 # Which exceptions take which native lines as their own: rule of the native failure -> what the exception says.
 _TAKES = {
-    "native/device-assert": re.compile(
+    "native/device-assert": regex(
         r"CUDA error|CUBLAS|CUDNN|device-side assert|HIP error|c10::Error|NCCL", re.IGNORECASE
     ),
-    "native/nccl-warn": re.compile(r"NCCL|DistBackendError"),
-    "native/compiler": re.compile(
-        r"CalledProcessError|ninja|nvcc|ptxas|gcc|Inductor|PTXAS|compil|build", re.IGNORECASE
-    ),
-    "native/c10": re.compile(r"CUDA error|NCCL|c10|DistBackendError"),
-    "native/glog": re.compile(r"[Mm]ooncake|transfer|[Rr]egister|RDMA|KVTransfer|[Ee]ngine initialization"),
+    "native/nccl-warn": regex(r"NCCL|DistBackendError"),
+    "native/compiler": regex(r"CalledProcessError|ninja|nvcc|ptxas|gcc|Inductor|PTXAS|compil|build", re.IGNORECASE),
+    "native/c10": regex(r"CUDA error|NCCL|c10|DistBackendError"),
+    "native/glog": regex(r"[Mm]ooncake|transfer|[Rr]egister|RDMA|KVTransfer|[Ee]ngine initialization"),
 }
 # Native lines later than the exception by more lines than this are no origin of it.
 _AFTER = 400

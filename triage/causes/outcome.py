@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from triage.lazy import regex
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from triage.incident.attempts import Attempt
@@ -15,7 +16,7 @@ _WEAK = 2.0
 # Said so often, waiting is no hiccup.
 _AGAIN = 3
 # Names of an engine's processes, as the kernel knows them. Their threads have names of their own.
-_OWN = re.compile(r"python|pt_main_thread|sglang|vllm|VLLM|ray|torchrun")
+_OWN = regex(r"python|pt_main_thread|sglang|vllm|VLLM|ray|torchrun")
 _DEATH_OF_UNIT = ("systemd/failed", "systemd/main-exited", "systemd/failed-to-start", "systemd/start-limit")
 
 

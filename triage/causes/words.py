@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.fingerprint import fingerprint
+from triage.lazy import regex
 from triage.model import Failure, Incident
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ LAST_WORDS = "fallback/last-words"
 """The rule of a failure that is the last words of a process; it is found only after all others were matched."""
 _LEVEL = 0.95
 # An unexplained exit with one of these codes has its reason elsewhere: a signal leaves no words.
-_SIGNALS = re.compile(r"-\d+")
+_SIGNALS = regex(r"-\d+")
 _TEARDOWN = 3
 _LONGEST = 600
 # Output reaches the journal after systemd's own line that the process is gone, within so many lines.

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lazy import regex
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # What is chosen anew for every start, or says where something lies and not what is done.
-_NOISE = re.compile(
+_NOISE = regex(
     r"random_seed|(?:.*_)?port|host|dist_init_addr|nccl_port|node_rank|world_size|served_model_name|file_storage_p(?:a)?th"
     r"|.*(?:cache|log|tmp|temp|home|dump|output|record)_?(?:dir|folder|path|file)\w*|download_dir|crash_dump_folder"
     r"|.*_at_least|user|unit|command|host\.(?:node|restarts|name)"

@@ -6,12 +6,12 @@ the kinds of that one; telling so costs a fraction of a microsecond, which is wh
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING
 
 from triage.fingerprint import mask_volatile
+from triage.lazy import regex
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -25,13 +25,13 @@ _MOST_LINES = 400_000
 _MOST_KINDS = 20_000
 MOST_KNOWN = 1_000_000
 _SHAPE = 300
-_QUOTED = re.compile(r"'[^']{0,200}'|\"[^\"]{0,200}\"")
-_PART_OF_OTHER = re.compile(r"\s|Traceback \(most recent|frame #\d|[\W\d_]*$|server_args=|.{0,40}non-default args: ")
+_QUOTED = regex(r"'[^']{0,200}'|\"[^\"]{0,200}\"")
+_PART_OF_OTHER = regex(r"\s|Traceback \(most recent|frame #\d|[\W\d_]*$|server_args=|.{0,40}non-default args: ")
 # Words by which a line says how bad it is, with syslog's severity.
 _WORDS = (
-    (2, re.compile(r"\b(?:FATAL|Fatal|CRITICAL|panicked|terminate called)\b")),
-    (3, re.compile(r"\b(?:ERROR|Error|error|FAILED|[Ff]ailed|\w*Exception|\w+Error|Killed|Aborted)\b")),
-    (4, re.compile(r"\b(?:WARN|WARNING|[Ww]arning|\w*Warning|deprecated)\b")),
+    (2, regex(r"\b(?:FATAL|Fatal|CRITICAL|panicked|terminate called)\b")),
+    (3, regex(r"\b(?:ERROR|Error|error|FAILED|[Ff]ailed|\w*Exception|\w+Error|Killed|Aborted)\b")),
+    (4, regex(r"\b(?:WARN|WARNING|[Ww]arning|\w*Warning|deprecated)\b")),
 )
 _INFO = 6
 

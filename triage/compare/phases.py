@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from triage.model import Incident, Phase

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass, field, replace
 from typing import IO, TYPE_CHECKING
 
 from triage.compare.facts import Change, changes
@@ -13,6 +12,7 @@ from triage.events.positions import EVIDENCE_LIMIT
 from triage.incident.history import root_of
 from triage.model import Report, TriageError
 from triage.pipeline import Options, diagnose
+from triage.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 
-_SGLANG = re.compile(r"server_args=(?:ServerArgs\(|\{)")
-_VLLM = re.compile(r"(?:non-default args: |\bargs: )(?:Namespace\(|\{)")
-_TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]{},]""")
-_PAIR = re.compile(r"""\s*(['"]?)(\w+)\1\s*[=:]\s*(.*)""", re.DOTALL)
+from triage.lazy import regex
+
+_SGLANG = regex(r"server_args=(?:ServerArgs\(|\{)")
+_VLLM = regex(r"(?:non-default args: |\bargs: )(?:Namespace\(|\{)")
+_TOKEN = regex(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[()\[\]{},]""")
+_PAIR = regex(r"""\s*(['"]?)(\w+)\1\s*[=:]\s*(.*)""", re.DOTALL)
 _VLLM_NAMES = {
     "tensor_parallel_size": "tp_size",
     "pipeline_parallel_size": "pp_size",

@@ -8,13 +8,13 @@
 
 from __future__ import annotations
 
-import re
+from triage.lazy import regex
 
-_POD = re.compile(r"pod(?P<uid>[0-9a-f][0-9a-f_-]{3,40})")
-_CONTAINER = re.compile(
+_POD = regex(r"pod(?P<uid>[0-9a-f][0-9a-f_-]{3,40})")
+_CONTAINER = regex(
     r"(?:^|/)(?:docker|cri-containerd|crio|libpod|containerd)[-:/](?P<id>[0-9a-f]{6,64})(?:\.scope)?(?:/|$)"
 )
-_UNIT = re.compile(r"/(?P<unit>[^/]{1,255}\.service)(?=/|$)")
+_UNIT = regex(r"/(?P<unit>[^/]{1,255}\.service)(?=/|$)")
 
 
 def owner(path: str) -> dict[str, str]:

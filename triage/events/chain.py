@@ -8,12 +8,13 @@ of them before the main one. Between two exceptions printed one after the other 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lazy import regex
 from triage.model import ChainLink, ExceptionInfo, Relation
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 # The shortest message whose repetition proves that a wrapper quotes it.
 _QUOTED = 8
 # What comes of `raise type(error)(text) from error` where the type wants more than a text.
-_REMADE = re.compile(r"(?P<type>[A-Za-z_]\w*)\.__init__\(\) missing \d+ required ")
+_REMADE = regex(r"(?P<type>[A-Za-z_]\w*)\.__init__\(\) missing \d+ required ")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,17 +14,16 @@ from triage.events.native_levels import verdict
 from triage.events.native_pyspy import rank_of_title
 from triage.events.native_shapes import NUMBERS
 from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event, Evidence, Frame, Line
 
 MESSAGE_ID = "fc2e22bc6ee647b6b90729ab34a250b1"
-_HEAD = re.compile(
-    r"Process (?P<pid>\d+) \((?P<process>[^)]{1,32})\) of user \d+ (?:dumped core|terminated abnormally)"
-)
-_FRAME = re.compile(r"\s*#\d+ +0x[0-9a-f]+ (?P<function>\S+) \((?P<file>[^()+]+?)(?: \+ 0x[0-9a-f]+)?\)")
-_SOURCE = re.compile(r"\s*#\d+ +0x[0-9a-f]+ (?P<function>\S.*?) \((?P<file>\S+?):(?P<line>\d+)\)")
-_THREAD = re.compile(r"\s*Stack trace of thread (?P<id>\d+):")
-_PART = re.compile(r"\s*(?:Module |Found module |Stack trace |ELF object binary architecture:|#\d+ )")
-_INVOCATION = re.compile(r"^INVOCATION_ID=([0-9a-f]{32})$", re.MULTILINE)
+_HEAD = regex(r"Process (?P<pid>\d+) \((?P<process>[^)]{1,32})\) of user \d+ (?:dumped core|terminated abnormally)")
+_FRAME = regex(r"\s*#\d+ +0x[0-9a-f]+ (?P<function>\S+) \((?P<file>[^()+]+?)(?: \+ 0x[0-9a-f]+)?\)")
+_SOURCE = regex(r"\s*#\d+ +0x[0-9a-f]+ (?P<function>\S.*?) \((?P<file>\S+?):(?P<line>\d+)\)")
+_THREAD = regex(r"\s*Stack trace of thread (?P<id>\d+):")
+_PART = regex(r"\s*(?:Module |Found module |Stack trace |ELF object binary architecture:|#\d+ )")
+_INVOCATION = regex(r"^INVOCATION_ID=([0-9a-f]{32})$", re.MULTILINE)
 _MESSAGE_LINES = 400
 
 

@@ -7,7 +7,6 @@ engine tells of its run, then decisive lines; what nobody knows may become a pro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.events import coredump, kernel
@@ -22,6 +21,7 @@ from triage.events.unit import UnitReader
 from triage.fingerprint import mask_volatile
 from triage.lines.decode import TOO_LONG
 from triage.model import Event, Gap
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

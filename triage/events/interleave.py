@@ -9,7 +9,6 @@ the search is run again with the facts of the best one at hand. Time is linear i
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING
 from triage.events.interleave_cost import ANY, Edges, Prices, State, Token, goes_on, onward
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, WAITING
+from triage.records import dataclass, replace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

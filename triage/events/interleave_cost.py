@@ -7,7 +7,6 @@ has one source line and one line of carets: the strongest fact of all. Costs wer
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -36,6 +35,7 @@ from triage.events.traceback_stack import (
     AT_SOURCE,
     WAITING,
 )
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

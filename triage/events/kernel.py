@@ -19,20 +19,21 @@ from triage.data import knowledge
 from triage.events.cgroup import owner
 from triage.events.kernel_oom import OomReader, near
 from triage.events.positions import TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event
 
 if TYPE_CHECKING:
     from triage.model import Line
 
-_PREFIX = re.compile(
+_PREFIX = regex(
     r"(?:<\d{1,3}>|\w{2,8} *:\w{2,8} *: )?(?:\[ *\d{1,9}\.\d{1,6}\] ?|\[\w{3} \w{3} +\d{1,2} [\d:]{8} \d{4}\] ?)"
 )
-_XID = re.compile(
+_XID = regex(
     r"(?:NVRM: )?Xid \((?:PCI:)?(?P<pci>[0-9a-fA-F:.]{4,20})\): (?P<xid>\d{1,4})(?:, (?P<detail>.*))?", re.DOTALL
 )
 _XID_PARTS = (
-    re.compile(r"pid='?(?P<pid>\d+|<unknown>)'?,? ?"),
-    re.compile(r"name=(?P<process>[^,]{1,64}),? ?"),
+    regex(r"pid='?(?P<pid>\d+|<unknown>)'?,? ?"),
+    regex(r"name=(?P<process>[^,]{1,64}),? ?"),
 )
 _UNKNOWN_XID = 0.4
 _QUOTABLE = ("Out of memory: ", "Memory cgroup out of memory: ", "oom-kill:constraint=", "NVRM: Xid (PCI:")

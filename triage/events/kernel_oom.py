@@ -10,32 +10,33 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.events.cgroup import owner
 from triage.events.positions import TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.model import Evidence, Line
 
-_INVOKED = re.compile(r"(?P<invoker>.{1,32}?) invoked oom-killer: ")
-_USAGE = re.compile(r"memory: usage (?P<usage>\d+kB), limit (?P<limit>\d+kB)")
-_GROUP = re.compile(r"Tasks in (?P<group>\S+) are going to be killed due to memory\.oom\.group set")
-_CHOSEN = re.compile(r"oom-kill:(?P<fields>constraint=\S.*)")
-_KILLED = re.compile(
+_INVOKED = regex(r"(?P<invoker>.{1,32}?) invoked oom-killer: ")
+_USAGE = regex(r"memory: usage (?P<usage>\d+kB), limit (?P<limit>\d+kB)")
+_GROUP = regex(r"Tasks in (?P<group>\S+) are going to be killed due to memory\.oom\.group set")
+_CHOSEN = regex(r"oom-kill:(?P<fields>constraint=\S.*)")
+_KILLED = regex(
     r"(?P<how>Out of memory[^:]{0,40}|Memory cgroup out of memory): (?:Kill|Killed) process (?P<pid>\d{1,10})"
     r"(?:,? \((?P<process>[^)]{0,64})\)|, UID \d+, \((?P<process2>[^)]{0,64})\))(?P<sizes>.{0,400})"
 )
-_KILLED_ONLY = re.compile(
+_KILLED_ONLY = regex(
     r"Killed process (?P<pid>\d{1,10})(?:,? UID \d+,?)? \((?P<process>[^)]{0,64})\):? (?P<sizes>total-vm:.{0,400})"
 )
-_REAPED = re.compile(r"oom_reaper: reaped process (?P<pid>\d{1,10}) ")
+_REAPED = regex(r"oom_reaper: reaped process (?P<pid>\d{1,10}) ")
 _SIZES = {
-    "rss": re.compile(r"anon-rss:(\d+kB)"),
-    "shmem": re.compile(r"shmem-rss:(\d+kB)"),
-    "total": re.compile(r"total-vm:(\d+kB)"),
+    "rss": regex(r"anon-rss:(\d+kB)"),
+    "shmem": regex(r"shmem-rss:(\d+kB)"),
+    "total": regex(r"total-vm:(\d+kB)"),
 }
 _OF_GROUP = ("memcg", "unit", "pod", "container")
 _OF_VICTIM = ("pid", "process", "rss", "shmem", "total", "reaped", *_OF_GROUP)

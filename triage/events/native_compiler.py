@@ -13,13 +13,13 @@ True
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
+from triage.lazy import regex
+from triage.records import dataclass
 
 _CODE = r"(?:c|cc|cpp|cxx|cu|cuh|h|hpp|hip|inl|ptx|ll|s)"
 _GCC = r"(?:(?:\S*/)?(?:cc1(?:plus)?|gcc|g\+\+|clang(?:\+\+)?|c\+\+|cc)|x86_64\S*-g\S+)(?:-\d+)?"
 _TOOL = r"\S*(?:nvcc|gcc|g\+\+|c\+\+|cc|ninja|ptxas|cmake)\S*"
-_ERROR = re.compile(
+_ERROR = regex(
     "|".join(
         (
             rf"(?P<file>[^\s:][^:]{{0,300}}\.{_CODE}):(?P<line>\d{{1,7}}):(?:\d+:)? (?:fatal )?error: (?P<what>.*)",
@@ -52,7 +52,7 @@ _WORDS = (
     "No such file",
     "LLVM ERROR",
 )
-_CONTEXT = re.compile(
+_CONTEXT = regex(
     r"\s+\d* ?\|(?: |$)|compilation terminated\.|In file included from |\s+from \S+:\d+[,:]|\d+ errors? detected in"
 )
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from triage.model import Role

@@ -10,13 +10,14 @@ import re
 from triage.events.native_crash import MAX_FRAMES, Frames
 from triage.events.native_levels import verdict
 from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event, Evidence, Frame, Line
 
-_OLD = re.compile(r"'(?P<message>.*)', (?P<file>[^',]+):(?P<line>\d+):\d+:?$", re.DOTALL)
-_NEW = re.compile(r"(?P<file>.+?):(?P<line>\d+):\d+:?$")
-_MORE = re.compile(r"(?:\s+\S|[}\])]|note: |stack backtrace:|fatal runtime error: )")
-_SYMBOL = re.compile(r"\s*\d+: (?:0x[0-9a-f]+ - )?(?P<function>\S.*)")
-_AT = re.compile(r"\s+at (?P<file>\S+?):(?P<line>\d+)(?::\d+)?$")
+_OLD = regex(r"'(?P<message>.*)', (?P<file>[^',]+):(?P<line>\d+):\d+:?$", re.DOTALL)
+_NEW = regex(r"(?P<file>.+?):(?P<line>\d+):\d+:?$")
+_MORE = regex(r"(?:\s+\S|[}\])]|note: |stack backtrace:|fatal runtime error: )")
+_SYMBOL = regex(r"\s*\d+: (?:0x[0-9a-f]+ - )?(?P<function>\S.*)")
+_AT = regex(r"\s+at (?P<file>\S+?):(?P<line>\d+)(?::\d+)?$")
 _MAX_MESSAGE = 20
 
 

@@ -14,16 +14,17 @@ from typing import TYPE_CHECKING
 from triage.events.native_crash import MAX_FRAMES, MAX_THREADS, Frames, Thread
 from triage.events.native_levels import words
 from triage.events.positions import TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event, Evidence, Frame, Line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-_FRAME = re.compile(r"\s{1,12}(?P<function>\S.*?) \((?P<file>[^()]*?)(?::(?P<line>\d+))?\)$")
-_THREAD = re.compile(r'Thread (?P<id>\d+|0x[0-9A-Fa-f]+) \((?P<state>[\w+ ]{1,24})\)(?:: "(?P<name>.*)")?$')
-_PYTHON = re.compile(r"Python v\d+\.\d+")
-_LABEL = re.compile(r"(?:ATTN_CP|MOE_DP|DP|PP|TP|EP)\d+")
-_LOCALS = re.compile(r"\s{6,}\S")
+_FRAME = regex(r"\s{1,12}(?P<function>\S.*?) \((?P<file>[^()]*?)(?::(?P<line>\d+))?\)$")
+_THREAD = regex(r'Thread (?P<id>\d+|0x[0-9A-Fa-f]+) \((?P<state>[\w+ ]{1,24})\)(?:: "(?P<name>.*)")?$')
+_PYTHON = regex(r"Python v\d+\.\d+")
+_LABEL = regex(r"(?:ATTN_CP|MOE_DP|DP|PP|TP|EP)\d+")
+_LOCALS = regex(r"\s{6,}\S")
 _FRAMES_IN_TEXT = 12
 _NAMED = 4
 

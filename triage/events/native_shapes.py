@@ -18,6 +18,8 @@ from __future__ import annotations
 
 import re
 
+from triage.lazy import regex
+
 # A longer line is read up to here only; no line of a crash is longer, except a list of extension modules.
 LONGEST = 4096
 
@@ -63,11 +65,9 @@ _start("C", "c-stack", r"Current thread's C stack trace \(most recent call first
 _start("T", "timeout", r"Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!$")
 
 # assert(3) of a C program names program, file, line and function; a CUDA kernel's assertion names block and thread.
-_ASSERT = re.compile(r"[\w./+:-]{1,200}: [^:]{1,300}:\d+: .{1,1500}: Assertion [`'].*' failed\.?\s*$")
+_ASSERT = regex(r"[\w./+:-]{1,200}: [^:]{1,300}:\d+: .{1,1500}: Assertion [`'].*' failed\.?\s*$")
 # Another process wrote in the middle of a line: what stands there was glued on without a blank.
-_GLUED = re.compile(
-    r"(?<=[^\s\"'`:=(\[{])(?:terminate called (?:after throwing|without|recursively)|Fatal Python error: )"
-)
+_GLUED = regex(r"(?<=[^\s\"'`:=(\[{])(?:terminate called (?:after throwing|without|recursively)|Fatal Python error: )")
 
 Found = tuple[str, "re.Match[str] | None"]
 
@@ -128,11 +128,11 @@ _inner("ucx", "0x", r"\s*\d+ +(?P<file>/\S+?)\((?P<function>[^)]*?)(?:\+0x[0-9a-
 _inner("ucx", "0x", r"\s*\d+ +0x[0-9a-f]+ (?P<function>\S.*?)\(\) +(?P<file>\S+?):\d+")
 _inner("extensions", "Extension modules:", r"Extension modules: ")
 
-_FILLER = re.compile(
+_FILLER = regex(
     r"\s*(?:<no Python frame>|<\w[\w ]* freed>|Garbage-collecting|\.\.\.|Python runtime state: .*|==== backtrace .*|=+"
     r"|<cannot get .*>|\[failure_signal_handler.*|PC: @ .*)\s*$"
 )
-_CONTINUED = re.compile(
+_CONTINUED = regex(
     r"(?:CUDA kernel errors might|For debugging consider|Compile with `|Search for `cuda|Device-side assertion"
     r"|nccl\w+Error:|Last error:|\s+\S|C\+\+ CapturedTraceback|Traceback of)"
 )
@@ -168,7 +168,7 @@ SIGNALS = {
 }
 NUMBERS = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM"}
 
-_RANK = re.compile(r"\b[Rr]ank (\d{1,6})\b")
+_RANK = regex(r"\b[Rr]ank (\d{1,6})\b")
 
 
 def rank_in(text: str) -> str | None:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict, deque
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.events.native_compiler import compiler_error, is_context
@@ -19,7 +18,9 @@ from triage.events.native_crash import MAX_FRAMES, Frames
 from triage.events.native_levels import Verdict, verdict
 from triage.events.native_shapes import LONGEST, inner_of, rank_in
 from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event, Kind, Line
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,23 +34,23 @@ _ERROR = 3
 _MAX_EVIDENCE = 12
 _SHOWN_EQUAL = 3
 
-_DEVICE = re.compile(
+_DEVICE = regex(
     r"(?P<file>[^\s:][^:]{0,300}):(?P<line>\d{1,7}): (?P<function>.{1,600}?): block: \[[\d,]+\], thread: \[[\d,]+\] "
     r"(?:Device-side assertion|Assertion) [`'](?P<what>.*)[`'] failed"
 )
-_HOST_ASSERT = re.compile(r"Assertion failed: (?P<file>[^\s:,]{1,300}):(?P<line>\d{1,7}), condition: (?P<what>.*)")
-_NCCL = re.compile(
+_HOST_ASSERT = regex(r"Assertion failed: (?P<file>[^\s:,]{1,300}):(?P<line>\d{1,7}), condition: (?P<what>.*)")
+_NCCL = regex(
     r"(?:\[[^\]]{0,40}\] )?(?:[^\s:]{1,255}:(?P<pid>\d{1,10}):(?P<tid>\d{1,10}) \[(?P<device>-?\d+)\] )?"
     r"(?:(?P<at>\S{1,200}:\d{1,7}) )?NCCL WARN (?P<what>.*)"
 )
 _SOURCE = r"[\w./+-]{1,200}\.(?:cc|cpp|cxx|cu|cuh|h|hpp):\d{1,6}"
-_CPP = re.compile(_SOURCE + "$")
-_GLOG = re.compile(
+_CPP = regex(_SOURCE + "$")
+_GLOG = regex(
     rf"(?P<severity>[EF])\d{{4}} [\d:.]{{8,18}} +(?P<pid>\d{{1,10}}) (?P<where>{_SOURCE})\] ?(?P<what>.*)", re.DOTALL
 )
-_TORCH = re.compile(r"\[[EWF](?:\d{3,4} [\d:.]{8,18})? [\w./-]{1,200}:\d{1,6}\] ?(?P<what>.*)", re.DOTALL)
-_WORK = re.compile(r"Work\w+\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).{0,300}?Timeout\(ms\)=(?P<timeout_ms>\d+)\)")
-_DUMPED_BY = re.compile(r"due to a collective timeout from +rank (\d+)")
+_TORCH = regex(r"\[[EWF](?:\d{3,4} [\d:.]{8,18})? [\w./-]{1,200}:\d{1,6}\] ?(?P<what>.*)", re.DOTALL)
+_WORK = regex(r"Work\w+\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).{0,300}?Timeout\(ms\)=(?P<timeout_ms>\d+)\)")
+_DUMPED_BY = regex(r"due to a collective timeout from +rank (\d+)")
 _HINTS = ("NCCL", "atchdog", "eartbeat", "entire process", "dump signal", "PG status")
 _WATCHDOG = (
     "Watchdog caught collective operation timeout",
@@ -65,7 +66,7 @@ _WATCHDOG = (
     "eceived a dump signal due to a collective timeout",
     "PG status: last enqueued work",
 )
-_VOLATILE = re.compile(r"0x[0-9a-fA-F]+|\d+|/(?:tmp|dev/shm)/[^\s:,)]*")
+_VOLATILE = regex(r"0x[0-9a-fA-F]+|\d+|/(?:tmp|dev/shm)/[^\s:,)]*")
 
 
 @dataclass(frozen=True, slots=True)

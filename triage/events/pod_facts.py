@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from triage.sources.pods import Container, Pod
 
-_GPUS = re.compile(r".*(?:gpu|/mig-|Ascend)", re.IGNORECASE)
-_ENGINE = re.compile(r"sglang|vllm|sgl-|dynamo|inference|model", re.IGNORECASE)
-_TAG = re.compile(r"(?:.*/)?(?P<name>sglang|vllm|vllm-openai):v?(?P<release>\d+\.\d+[\w.+]*)(?:-.*)?(?:@.*)?")
+_GPUS = regex(r".*(?:gpu|/mig-|Ascend)", re.IGNORECASE)
+_ENGINE = regex(r"sglang|vllm|sgl-|dynamo|inference|model", re.IGNORECASE)
+_TAG = regex(r"(?:.*/)?(?P<name>sglang|vllm|vllm-openai):v?(?P<release>\d+\.\d+[\w.+]*)(?:-.*)?(?:@.*)?")
 _POWERS = ("Ki", "Mi", "Gi", "Ti")
 
 

@@ -6,13 +6,13 @@ of a container is the log's is told by time: `state.terminated` and `lastState.t
 
 from __future__ import annotations
 
-import re
 import signal as signals
 from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from triage.events.message import MessageReader
 from triage.events.pod_facts import facts_of, main_container
+from triage.lazy import regex
 from triage.model import Event, Evidence, Gap, Line, Position, TriageError
 
 if TYPE_CHECKING:
@@ -29,10 +29,10 @@ _AROUND = 600.0
 _ZONE_STEP, _ZONE_MOST, _ZONE_REST = 900.0, 14 * 3600.0, 300.0
 _SIGNALED = 128
 _SIGTERM = 15
-_STOPPED = re.compile(r"Stopping container\b")
+_STOPPED = regex(r"Stopping container\b")
 _NORMAL = ("Killing", "Preempting")
 # pkg/probe of Kubernetes, and net/http of Go.
-_PROBED = re.compile(
+_PROBED = regex(
     r"HTTP probe failed with statuscode: \d{3}|(?:Get \"https?://[^\"\s]{1,200}\": )?(?:EOF|context deadline exceeded"
     r"(?: \(Client\.Timeout exceeded while awaiting headers\))?|(?:dial|read) tcp [\d.:\[\]a-f>-]{3,100}: "
     r"(?:connect: connection refused|i/o timeout|read: connection reset by peer))"

@@ -8,27 +8,27 @@ observed failure):` the first one; a block has lines such as `  rank      : 1 (l
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.events.native_levels import verdict
 from triage.events.native_shapes import NUMBERS
 from triage.events.positions import TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event, Evidence, Line
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FAILED = re.compile(
+_FAILED = regex(
     r"failed \(exitcode: (?P<code>-?\d{1,5})\) local_rank: (?P<local_rank>\d{1,7}) \(pid: (?P<pid>\d{1,10})\) "
     r"of binary: .*"
 )
-_FIELD = re.compile(r"\s{1,4}(?P<name>time|host|rank|exitcode|error_file|traceback) *: (?P<value>.*)")
-_RANK = re.compile(r"(?P<rank>\d{1,7})(?: \(local_rank: (?P<local_rank>\d{1,7})\))?")
-_EXIT = re.compile(r"(?P<code>-?\d{1,5})(?: \(pid: (?P<pid>\d{1,10})\))?")
-_SIGNAL = re.compile(r"Signal \d+ \((?P<signal>SIG\w+)\)")
+_FIELD = regex(r"\s{1,4}(?P<name>time|host|rank|exitcode|error_file|traceback) *: (?P<value>.*)")
+_RANK = regex(r"(?P<rank>\d{1,7})(?: \(local_rank: (?P<local_rank>\d{1,7})\))?")
+_EXIT = regex(r"(?P<code>-?\d{1,5})(?: \(pid: (?P<pid>\d{1,10})\))?")
+_SIGNAL = regex(r"Signal \d+ \((?P<signal>SIG\w+)\)")
 _MAX_OPEN = 1024
 _MAX_KNOWN = 20_000
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from triage.events.chain import assemble, main_of
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.events.traceback_read import Printed, read
 from triage.events.traceback_stack import Stack
+from triage.lazy import regex
 from triage.model import Assembly, ChainLink, Event, Evidence, ExceptionInfo, Line
 
 _EVIDENCE = 12
 _MESSAGE_LINES = 4
 # Of the text so much is the main exception's where others follow.
 _MAIN_TEXT = 1500
-_THREAD = re.compile(r"Exception in thread (?P<name>.+?):?$")
+_THREAD = regex(r"Exception in thread (?P<name>.+?):?$")
 
 
 def event_of(stack: Stack) -> Event | None:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 
 from triage.events.traceback_shapes import TRACEBACK
+from triage.lazy import regex
 
 _CHARS = 65_536
 _LINES = 2_000
 # `\n` may have been escaped more than once on its way (`\\n`), and so may quotes.
-_NEWLINE = re.compile(r"\\+n")
-_ESCAPES = re.compile(r"""\\+(["'t\\])""")
-_START = re.compile(re.escape(TRACEBACK) + r"\\+n")
-_OPENING = re.compile(r"""(?<!\\)["'](?=[^"']*$)""")
+_NEWLINE = regex(r"\\+n")
+_ESCAPES = regex(r"""\\+(["'t\\])""")
+_START = regex(re.escape(TRACEBACK) + r"\\+n")
+_OPENING = regex(r"""(?<!\\)["'](?=[^"']*$)""")
 
 
 def expand(text: str) -> tuple[str, list[str]] | None:

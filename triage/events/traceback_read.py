@@ -8,7 +8,6 @@ No recursion: groups in groups come out flat, in printed order.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.events.traceback_literal import quoted_in
@@ -30,14 +29,16 @@ from triage.events.traceback_shapes import (
     may_be_exception,
     shape,
 )
+from triage.lazy import regex
 from triage.model import Frame, Relation
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _FRAMES = 400
 _PRINTED = 64
-_MARGIN = re.compile(
+_MARGIN = regex(
     r"(?P<indent> *)(?:(?P<rule>\+-\+?-{3,}(?: (?P<number>\d+|\.\.\.) -+)?)|[|+] ?(?P<text>.*))$", re.DOTALL
 )
 _QUOTES = ('"""', "'''")

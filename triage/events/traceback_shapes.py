@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from triage.lazy import regex
+
 HEAD, FRAME, SOURCE, CARET, REPEAT, EXCEPTION, CHAIN, BLANK, TEXT, GROUP = range(10)
 
 TRACEBACK = "Traceback (most recent call last):"
@@ -17,20 +19,20 @@ GROUP_TRACEBACK = "Exception Group Traceback (most recent call last):"
 CAUSE = "The above exception was the direct cause of the following exception:"
 CONTEXT = "During handling of the above exception, another exception occurred:"
 
-_FRAME = re.compile(r' +File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
-_REPEAT = re.compile(r" +\[Previous line repeated (\d+) more times?\]$")
-_MARGIN = re.compile(r" +(?:\|(?: |$)|\+-\+?-{3,}|\+-{3,}|\+ Exception Group Traceback)")
+_FRAME = regex(r' +File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
+_REPEAT = regex(r" +\[Previous line repeated (\d+) more times?\]$")
+_MARGIN = regex(r" +(?:\|(?: |$)|\+-\+?-{3,}|\+-{3,}|\+ Exception Group Traceback)")
 _TYPE = r"[A-Za-z_]\w*(?:\.(?:\w+|<locals>))*"
 # Ray prints `RayTaskError(ValueError)`: the type in brackets is the cause's.
-_EXCEPTION = re.compile(rf"(?P<type>{_TYPE}(?:\(\w+\))?)(?::(?: (?P<message>.*))?)?$", re.DOTALL)
-_SURE = re.compile(
+_EXCEPTION = regex(rf"(?P<type>{_TYPE}(?:\(\w+\))?)(?::(?: (?P<message>.*))?)?$", re.DOTALL)
+_SURE = regex(
     r"(?:Error|Exception|Exit|Interrupt|Timeout|TimedOut|Group|Failure|Fault|OutOfResources|NotFound|Refused|Unsupported"
     r"|Unavailable|Exhausted|Warning|RemoteTraceback|StopIteration|StopAsyncIteration|Cancelled|Abort|Violation|Mismatch)$"
 )
-_DOTTED = re.compile(r"[a-z_]\w*(?:\.(?:\w+|<locals>))*\._*[A-Z]\w*$")
-_LEVEL = re.compile(r"[A-Z]{2,}$")
+_DOTTED = regex(r"[a-z_]\w*(?:\.(?:\w+|<locals>))*\._*[A-Z]\w*$")
+_LEVEL = regex(r"[A-Z]{2,}$")
 # `socket.gaierror`, `socket.timeout`, `struct.error`, `nixl._bindings.nixlBackendError`
-_SMALL = re.compile(r"(?:[Ee]rror|[Ee]xception|timeout)$")
+_SMALL = regex(r"(?:[Ee]rror|[Ee]xception|timeout)$")
 
 
 def shape(text: str) -> int:
@@ -120,7 +122,7 @@ def intro_of(text: str) -> str:
     return ""
 
 
-_INTRO = re.compile(
+_INTRO = regex(
     r"\s*(?:Process \S+:$|Exception in thread .+:$|Exception ignored (?:in|on)\b|Exception in \w+(?: \w+)*:?$"
     r"|(?:ERROR|CRITICAL):?\s+\S.*$)"
 )
@@ -131,7 +133,7 @@ def is_intro(text: str) -> bool:
     return len(text) < 2000 and _INTRO.match(text) is not None
 
 
-_ANNOUNCES = re.compile(r"(?i)exception|error|fail|crash|abort|unhandled|uncaught|panic|fatal|warmup")
+_ANNOUNCES = regex(r"(?i)exception|error|fail|crash|abort|unhandled|uncaught|panic|fatal|warmup")
 
 
 def announces(text: str) -> bool:

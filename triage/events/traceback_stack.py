@@ -6,7 +6,6 @@ A stack holds whole lines and reads nothing out of them; `traceback_read` does t
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import replace
 
 from triage.events.traceback_shapes import (
     BLANK,
@@ -22,6 +21,7 @@ from triage.events.traceback_shapes import (
     TEXT,
 )
 from triage.model import Line
+from triage.records import replace
 
 # What was taken last: a head, a frame, its source line, its carets, a repeat mark, the exception line or more of its
 # message, a chain line, an exception group's line. DONE takes nothing.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.events.positions import evidence
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.model import Evidence, Line

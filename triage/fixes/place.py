@@ -11,17 +11,18 @@ import errno
 import os
 import re
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from triage.fixes.pysource import MAX_BYTES
+from triage.lazy import regex
 from triage.model import TriageError
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FILE = re.compile(r"(?!.*\.\.)[A-Za-z_][\w.-]*(?:/[A-Za-z_][\w.-]*)+\.py", re.ASCII)
+FILE = regex(r"(?!.*\.\.)[A-Za-z_][\w.-]*(?:/[A-Za-z_][\w.-]*)+\.py", re.ASCII)
 """A module inside a package, as a signature names it: `sglang/srt/layers/attention/triton_backend.py`."""
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

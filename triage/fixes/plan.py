@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Literal
 
 from triage.fixes.settings import environment, flags, unit_settings
+from triage.lazy import regex
 from triage.library.conditions import check
 from triage.library.releases import ask, contains, in_words, release_of
 from triage.library.template import fill, fill_strictly
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Applies = Literal["yes", "no", "unknown"]
 
-_PYTHON = re.compile(r"/[\w./+-]{1,300}\Z")
+_PYTHON = regex(r"/[\w./+-]{1,300}\Z")
 # systemd.unit(5): what a unit's name may consist of.
-_UNIT = re.compile(r"[A-Za-z0-9:_.\\@-]{1,255}\.(?:service|scope|slice)\Z")
+_UNIT = regex(r"[A-Za-z0-9:_.\\@-]{1,255}\.(?:service|scope|slice)\Z")
 _VERBS = {"install": "Install", "upgrade": "Update to", "downgrade": "Go back to"}
 
 

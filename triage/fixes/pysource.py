@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import codecs
 import io
-import re
 import tokenize
 import warnings
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
+
+from triage.lazy import regex
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +24,7 @@ MAX_BYTES = 4_000_000
 MODULE = "<module>"
 """Python's own name for code outside of all functions, as tracebacks print it."""
 
-LINE_END = re.compile(r"\r\n|\r|\n")
+LINE_END = regex(r"\r\n|\r|\n")
 _SKIPPED = frozenset({tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER})
 _OPENING = frozenset(filter(None, (getattr(tokenize, name, None) for name in ("FSTRING_START", "TSTRING_START"))))
 _CLOSING = frozenset(filter(None, (getattr(tokenize, name, None) for name in ("FSTRING_END", "TSTRING_END"))))

@@ -6,6 +6,7 @@ import re
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from triage.lazy import regex
 from triage.library.flags import fact_of, spelt
 from triage.library.template import fill_strictly
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
 Planned = tuple[str, str, "list[str] | None", str]
 
-_NUMBER = re.compile(r"\d{1,12}(?:\.\d{1,6})?\Z")
-_SHOWN = re.compile(r"[\w./:@+,=-]{1,60}\Z")
+_NUMBER = regex(r"\d{1,12}(?:\.\d{1,6})?\Z")
+_SHOWN = regex(r"[\w./:@+,=-]{1,60}\Z")
 _VERBS = {"set": "Set", "remove": "Remove", "raise": "Raise", "lower": "Lower"}
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import warnings
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.fixes.pysource import LINE_END, Source, SourceError, Span, Token, fragment, read
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import TriageError
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 _METADATA = ("*.dist-info/METADATA", "*.egg-info/PKG-INFO")
 _SITE = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3*/dist-packages")
 _HEADER_BYTES = 65_536
-_SHEBANG = re.compile(rb"#!(/\S*/python[\w.]*)|#!/bin/sh\r?\n'''exec' \"?(/[^\"\n]*/python[\w.]*)")
+_SHEBANG = regex(rb"#!(/\S*/python[\w.]*)|#!/bin/sh\r?\n'''exec' \"?(/[^\"\n]*/python[\w.]*)")
 
 
 def folder_of(directory: Path, package: str) -> Path:

@@ -9,6 +9,7 @@ from triage.data import knowledge
 from triage.incident.facts import gather
 from triage.incident.fold import fold
 from triage.incident.gaps import gaps_of_lines
+from triage.lazy import regex
 from triage.model import Event, Evidence, Exit, Gap, Incident, Member, Phase, Process
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from triage.incident.attempts import Attempt
 
 _NOT_FAILURES = ("facts", "arguments", "ready", "graceful-stop")
-_LABEL = re.compile(r"([A-Z_]+?)_?(\d+)")
+_LABEL = regex(r"([A-Z_]+?)_?(\d+)")
 
 
 def build(attempt: Attempt, source: str, gaps: list[Gap]) -> Incident:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from triage.lazy import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from triage.model import Event
 
-_INT = re.compile(r"-?\d{1,18}")
-_FLOAT = re.compile(r"-?\d{1,18}\.\d{1,18}(?:e-?\d{1,3})?")
-_SIZES = re.compile(r"\b(PP|TP|DP|EP)(\d{1,5})\b")
+_INT = regex(r"-?\d{1,18}")
+_FLOAT = regex(r"-?\d{1,18}\.\d{1,18}(?:e-?\d{1,3})?")
+_SIZES = regex(r"\b(PP|TP|DP|EP)(\d{1,5})\b")
 
 
 def typed(text: str) -> object:

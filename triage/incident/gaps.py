@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.lines.ranks import compact
 from triage.model import Gap
 
@@ -20,8 +20,8 @@ _TOLD_AFTER = 30.0
 _BEGINNING = 60
 _MOST_RANKS = 4096
 _SHOWN = 64
-_LABEL = re.compile(r"\b(PP|TP|DP|EP)(\d{1,6})")
-_START = re.compile(r"Traceback \(most recent call last\)|Current thread|Fatal Python error")
+_LABEL = regex(r"\b(PP|TP|DP|EP)(\d{1,6})")
+_START = regex(r"Traceback \(most recent call last\)|Current thread|Fatal Python error")
 
 
 def gaps_of_lines(attempt: Attempt) -> list[Gap]:

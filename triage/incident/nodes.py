@@ -6,13 +6,13 @@ other services stay apart, whatever their times.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from triage.incident.attempts import Attempt
 from triage.incident.clocks import Offset, Scale, offset
 from triage.model import Gap
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

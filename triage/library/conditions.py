@@ -6,20 +6,21 @@ Where only a lower bound of a size is known (`pp_size_at_least`, from the ranks 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from triage.lazy import regex
 from triage.library import where
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 Plain = bool | int | float | str | None
 _MISSING = object()
-_COMPARISON = re.compile(r"\s*(>=|<=|==|!=|~=|>|<|=)\s*(.*?)\s*\Z", re.DOTALL)
-_LABEL = re.compile(r"([A-Za-z][A-Za-z_]*?)[ =]?(\d{1,6})")
+_COMPARISON = regex(r"\s*(>=|<=|==|!=|~=|>|<|=)\s*(.*?)\s*\Z", re.DOTALL)
+_LABEL = regex(r"([A-Za-z][A-Za-z_]*?)[ =]?(\d{1,6})")
 _WORDS: dict[str, Plain] = {"null": None, "none": None, "true": True, "false": False}
 
 

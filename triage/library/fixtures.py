@@ -7,12 +7,12 @@ not; on logs below `fixtures/healthy/` every signature must be silent.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from triage.library.packs import MAX_FILES
 from triage.model import TriageError
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.library.releases import in_words, release_of
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

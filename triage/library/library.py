@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, overload
 
 from triage.library.index import Atoms, Index
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.library.problems import Problem

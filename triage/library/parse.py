@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.library.problems import Problem
 from triage.library.shapes import Findings
 from triage.library.source import MAX_BYTES, Node, Scalar, SourceError, documents
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.library.terms import FACTS, Term, Terms, all_implied, alternatives, implies, match_implies, of_match
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from triage.library.signature import Signature

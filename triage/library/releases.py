@@ -6,9 +6,10 @@ not hold a change that went into a release next to it: near a boundary the answe
 
 from __future__ import annotations
 
-import re
 import shlex
 from typing import TYPE_CHECKING
+
+from triage.lazy import regex
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from packaging.version import Version
 
 # Local labels that name a build's platform, not a source tree: torch 2.9.1+cu128, 2.8.0+rocm6.4, 2.9.0+cpu.
-_PLATFORM = re.compile(r"(?:cu|cuda|rocm|hip|cpu|xpu|npu|ascend|corex|musa|mps|metax)[\d.]*\Z")
-_SAFE_PATH = re.compile(r"/[\w./+-]{1,300}\Z")
+_PLATFORM = regex(r"(?:cu|cuda|rocm|hip|cpu|xpu|npu|ascend|corex|musa|mps|metax)[\d.]*\Z")
+_SAFE_PATH = regex(r"/[\w./+-]{1,300}\Z")
 
 
 def problem(text: str) -> str:

@@ -10,13 +10,15 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from triage.library.conditions import Condition
 
 _OTHER = "a value that nobody named"
-_BOUND = re.compile(r"(?:>=|<=|==|!=|~=|===|>|<)\s*([^,\s]+)")
+_BOUND = regex(r"(?:>=|<=|==|!=|~=|===|>|<)\s*([^,\s]+)")
 
 
 def satisfiable(wanted: Condition, *, release: bool = False) -> bool:

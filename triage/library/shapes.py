@@ -9,13 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from triage.lazy import regex
 from triage.library.problems import Problem
 from triage.library.source import Node, Scalar, Sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-_DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|min|m|h)?")
+_DURATION = regex(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|min|m|h)?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, None: 1.0}
 
 

@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from triage.library.conditions import Condition, When, condition
+from triage.records import dataclass, field
 
 Record = dict[str, Any]
 

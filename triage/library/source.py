@@ -7,9 +7,10 @@ signature has no use for, are refused.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from triage.lazy import regex
+from triage.records import dataclass, field
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000
@@ -25,7 +26,7 @@ _READINGS: dict[str, Reading] = {
     "timestamp": "date",
     "merge": "merge key",
 }
-_COMMENT = re.compile(r"\s+#")
+_COMMENT = regex(r"\s+#")
 
 
 @dataclass(slots=True)

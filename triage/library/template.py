@@ -9,15 +9,17 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from triage.library.conditions import Situation
 
-NAMES = re.compile(r"\{([A-Za-z_][\w.]{0,60})\}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
+NAMES = regex(r"\{([A-Za-z_][\w.]{0,60})\}")
+_CONTROL = regex(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")
 _SHOWN = 200
 # What may stand in a command or a setting: a number with its unit, a word, a release, a path, an address. No blanks,
 # quotes, `$`, `;`, `%`, nothing that begins with a dash.
-_STRICT = re.compile(r"(?!-)[A-Za-z0-9_./:@+,=-]{1,200}\Z")
+_STRICT = regex(r"(?!-)[A-Za-z0-9_./:@+,=-]{1,200}\Z")
 
 
 def fill(text: str, situation: Situation) -> str:

@@ -7,7 +7,6 @@ longer one stands, a longer list of types, fewer frames. What cannot be told her
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import product
@@ -17,6 +16,7 @@ from triage.library import worth
 from triage.library.globs import path_fits
 from triage.library.literals import literals_of, weight
 from triage.library.samples import narrower, within
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,15 +14,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Union
+
+from triage.lazy import regex
+from triage.records import dataclass
 
 MAX_LENGTH = 400
 MAX_DEPTH = 20
 
-_TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_][\w.]*)|(<=|>=|==|!=|[<>+\-*/()]))")
-_QUANTITY = re.compile(r"\s*([+-]?\d[\d,_]{0,30}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?)\s*([A-Za-z]{1,8})?\s*\Z")
+_TOKEN = regex(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_][\w.]*)|(<=|>=|==|!=|[<>+\-*/()]))")
+_QUANTITY = regex(r"\s*([+-]?\d[\d,_]{0,30}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?)\s*([A-Za-z]{1,8})?\s*\Z")
 _UNITS: dict[str, tuple[float, str]] = {
     **dict.fromkeys(("B", "byte", "bytes", "Bytes"), (1.0, "bytes")),
     **{f"{prefix}iB": (1024.0**power, "bytes") for power, prefix in enumerate("KMGT", 1)},

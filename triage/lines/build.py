@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.lines.clock import sensible
 from triage.lines.decode import entry_of, json_object
 from triage.lines.emit import Emitter
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from triage.lines.repair import Physical
     from triage.model import Entry, Line
 
-_BETWEEN = re.compile(r"-- (?:Boot [0-9a-f]{32} --|Reboot --|No entries --|Logs begin at .*|Journal begins at .*)$")
+_BETWEEN = regex(r"-- (?:Boot [0-9a-f]{32} --|Reboot --|No entries --|Logs begin at .*|Journal begins at .*)$")
 _OTHER = Said(origin="other")
 _LONGEST_HELD = 1 << 20
 

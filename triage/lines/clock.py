@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -23,9 +25,9 @@ _FIRST_YEAR = 366 * _DAY
 # The year 2286; a number of seconds has ten digits until then, one of milliseconds thirteen.
 _LAST_YEAR = 1e10
 _LONGEST = 1e20
-_DATE = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)", re.ASCII)
-_TIME = re.compile(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?")
-_CTIME = re.compile(r"(?:\w{3} )?(\S+) +(\d{1,2}) ([\d:.]+) (\d{4})")
+_DATE = regex(r"(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)", re.ASCII)
+_TIME = regex(r"(\d\d):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?")
+_CTIME = regex(r"(?:\w{3} )?(\S+) +(\d{1,2}) ([\d:.]+) (\d{4})")
 
 
 def days(year: int, month: int, day: int) -> int:

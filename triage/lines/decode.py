@@ -5,9 +5,9 @@ One-line containers (docker's and other JSON lines) are prefixes of a kind and a
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from triage.lazy import regex
 from triage.model import Entry
 from triage.sources.export import FIELDS, parse_export
 
@@ -21,15 +21,15 @@ Unit: TypeAlias = "Physical | tuple[Entry, int | None]"
 
 TOO_LONG = "[journalctl -o json left this message out: longer than 4096 bytes; use --all]"
 
-_EXPORT_LINE = re.compile(rb"[A-Z_][A-Z0-9_]*(?:=|$)")
-_EXPORT_NAME = re.compile(rb"[A-Z_][A-Z0-9_]{0,63}$")
+_EXPORT_LINE = regex(rb"[A-Z_][A-Z0-9_]*(?:=|$)")
+_EXPORT_NAME = regex(rb"[A-Z_][A-Z0-9_]{0,63}$")
 _EXPORT_FIRST = (b"__CURSOR=", b"__REALTIME_TIMESTAMP=")
-_VERBOSE_FIRST = re.compile(rb"\S.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \S+ \[(?P<cursor>s=[0-9a-f]+;i=[^\]]+)\]$")
-_VERBOSE_FIELD = re.compile(rb"    (?P<name>[A-Z_][A-Z0-9_]*)=")
-_PRETTY_FIRST = re.compile(rb"[\[ \t]*\{$")
-_PRETTY_FIELD = re.compile(rb'\s+"[^"]+"\s*:')
+_VERBOSE_FIRST = regex(rb"\S.*\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ \S+ \[(?P<cursor>s=[0-9a-f]+;i=[^\]]+)\]$")
+_VERBOSE_FIELD = regex(rb"    (?P<name>[A-Z_][A-Z0-9_]*)=")
+_PRETTY_FIRST = regex(rb"[\[ \t]*\{$")
+_PRETTY_FIELD = regex(rb'\s+"[^"]+"\s*:')
 _MAY_BEGIN = frozenset(b" \t[{_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
-_CURSOR_TIME = re.compile(r";t=([0-9a-f]{1,16})")
+_CURSOR_TIME = regex(r";t=([0-9a-f]{1,16})")
 _LONGEST_TIME = 20
 _LONGEST_ENTRY = 16 << 20
 

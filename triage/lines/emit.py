@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.lines.repair import LONGEST_TEXT, pieces
 from triage.lines.said import Said
 from triage.lines.saying import unit_in
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Place = tuple[int, "int | None", "str | None"]
 """Where a line stands in the input: byte offset, line number, the journal entry's cursor."""
 
-_KERNEL_STAMP = re.compile(r"\[ *\d+\.\d{6}\] ")
+_KERNEL_STAMP = regex(r"\[ *\d+\.\d{6}\] ")
 _KEPT = 8192
 
 

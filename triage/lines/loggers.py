@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.lines.said import NO_RANK, Said
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from triage.lines.clock import Clock, Reading

@@ -9,16 +9,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from triage.model import Line
 
-_NUMBER = re.compile(r"([A-Za-z]+(?:_[A-Za-z]+)*?)[ =]?\[?(\d+)\]?(?![A-Za-z0-9])")
+_NUMBER = regex(r"([A-Za-z]+(?:_[A-Za-z]+)*?)[ =]?\[?(\d+)\]?(?![A-Za-z0-9])")
 KEYS = ("attn_cp", "moe_dp", "attn_tp", "moe_tp", "moe_ep", "pcp", "dcp", "dp", "pp", "tp", "ep", "cp", "rank")
-_TITLE = re.compile(r"^(?:sglang::scheduler|VLLM::)_?(?P<label>\S+)")
-_LABEL = re.compile(r"(?:ATTN_CP|MOE_DP|PCP|DCP|DP|PP|TP|EP)\d+")
-_PROCESS = re.compile(r"(?:^|[_ ])(?:DP|PP|TP|EP|PCP|DCP|CP|rank)[_=]?\d+(?:[_ ]|$)|^EngineCore_\d+$")
+_TITLE = regex(r"^(?:sglang::scheduler|VLLM::)_?(?P<label>\S+)")
+_LABEL = regex(r"(?:ATTN_CP|MOE_DP|PCP|DCP|DP|PP|TP|EP)\d+")
+_PROCESS = regex(r"(?:^|[_ ])(?:DP|PP|TP|EP|PCP|DCP|CP|rank)[_=]?\d+(?:[_ ]|$)|^EngineCore_\d+$")
 
 
 def parse(label: str) -> dict[str, int]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import codecs
-import re
 from itertools import accumulate, chain, repeat
 from typing import TYPE_CHECKING
+
+from triage.lazy import regex
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -20,16 +21,14 @@ COUNTED = 8 << 20
 """Line numbers are counted up to this offset; beyond it they would cost more than they are worth."""
 
 _ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[", b"[0m", b";0m", b"\xe2\x94\x82")
-_ANSI = re.compile(
-    r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]"
-)
+_ANSI = regex(r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]")
 # Colours of which a web console or a copy lost the escape character.
-_BARE = re.compile(r"(?<!001b)(?<!001B)(?<!033)(?<!x1b)\[(?:0|[349]\d|\d{1,2}(?:;\d{1,3}){1,4})?m(?!\])")
-_BAR = re.compile(r"\d+%(?:\|| Completed \|)[^\[\r]{0,400}\[[^\]\r]{0,200}\]")
-_HEAD = re.compile(r"\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?P<labels>(?: [A-Z][A-Z_]{1,9}\d+)*)\] ")
-_NO_LETTER = re.compile(r"[\W\d_]+|\b[A-Za-z]?(?:it|B)?/s\b")
+_BARE = regex(r"(?<!001b)(?<!001B)(?<!033)(?<!x1b)\[(?:0|[349]\d|\d{1,2}(?:;\d{1,3}){1,4})?m(?!\])")
+_BAR = regex(r"\d+%(?:\|| Completed \|)[^\[\r]{0,400}\[[^\]\r]{0,200}\]")
+_HEAD = regex(r"\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?P<labels>(?: [A-Z][A-Z_]{1,9}\d+)*)\] ")
+_NO_LETTER = regex(r"[\W\d_]+|\b[A-Za-z]?(?:it|B)?/s\b")
 _UNESCAPE = {'\\"': '"', "\\'": "'", "\\t": "\t", "\\r": "", "\\\\": "\\"}
-_ESCAPED = re.compile(r"\\[\"'tr\\]")
+_ESCAPED = regex(r"\\[\"'tr\\]")
 
 
 Physical = tuple[int, "int | None", bytes, int, bool]

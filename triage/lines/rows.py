@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triage.data import knowledge
 from triage.lines.clock import Clock
 from triage.lines.said import NO_RANK
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lazy import regex
 from triage.lines.ranks import from_process
 from triage.lines.rows import RECORD, TRANSPORT, Learned, Row
 from triage.lines.said import NO_RANK, Said
@@ -17,9 +18,9 @@ _IN_STREAM = ("host", "ident", "pid", "name", "ip", "pod", "container", "out", "
 _UNIT = r"[\w@:.\\-]+\.(?:service|scope|socket|mount|target|timer|slice|device|swap|path)"
 # Units under whose name `-o with-unit` prints what is said about others.
 _MANAGERS = ("user@", "systemd-coredump@", "systemd-journald.service", "systemd-oomd.service")
-_IS_UNIT = re.compile(_UNIT)
+_IS_UNIT = regex(_UNIT)
 _LONGEST_PID = 12
-_ABOUT_UNIT = re.compile(rf"(?P<named>{_UNIT}): |[A-Z][a-z]+(?: [a-z]+){{0,2}} (?P<done>{_UNIT})(?: - |\.|$)")
+_ABOUT_UNIT = regex(rf"(?P<named>{_UNIT}): |[A-Z][a-z]+(?: [a-z]+){{0,2}} (?P<done>{_UNIT})(?: - |\.|$)")
 
 
 class Sayings:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from triage.library.limits import REGEX_SECONDS
 from triage.matching.subject import Subject
 from triage.model import Gap
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident, Position

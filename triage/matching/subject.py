@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from triage.library.limits import TEXT_LIMIT
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.model import ChainLink, ExceptionInfo, Failure, Frame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.library import worth
@@ -11,6 +10,7 @@ from triage.library.releases import contains, in_words, release_of, verdict
 from triage.matching.evaluate import evaluate
 from triage.matching.others import elsewhere, nowhere
 from triage.matching.result import Result, every
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from triage.data import knowledge
+from triage.records import dataclass
 from triage.releases.table import Table, table, value_at
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ where the next frame is of SGLang too, releases whose line calls just that count
 from __future__ import annotations
 
 import math
-import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from triage.lazy import regex
+from triage.records import dataclass
 from triage.releases.table import MODULE, Table, canonical, length, module, table
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from triage.model import Frame
     from triage.releases.table import Source
 
-COVERED = re.compile(r"sglang/(?:(?:srt|cli)/.+|[^/]+)\.py")
+COVERED = regex(r"sglang/(?:(?:srt|cli)/.+|[^/]+)\.py")
 """The files that the table has, below the package's parent."""
-_WHEEL = re.compile(r"(?:.*/)?(?:site|dist)-packages/sglang/")
+_WHEEL = regex(r"(?:.*/)?(?:site|dist)-packages/sglang/")
 # Frames that a log can make triage compare at most, and how long a path may be.
 _MOST = 200
 _LONGEST = 1000

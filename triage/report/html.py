@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from triage.lazy import regex
 
 if TYPE_CHECKING:
     from triage.report.items import Block, Item, Section, View
 
-_SPANS = re.compile("`([^`\n]+)`")
+_SPANS = regex("`([^`\n]+)`")
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>

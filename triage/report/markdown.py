@@ -6,16 +6,17 @@ Markdown, or GitHub's mentions, links and mathematics, could take for markup bec
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
+
+from triage.lazy import regex
 
 if TYPE_CHECKING:
     from triage.report.items import Block, Item, Section, View
 
-_SPANS = re.compile("(?<!`)`([^`]+)`(?!`)")
-_RUNS = re.compile("`+")
-_MARKUP = re.compile(r"[`*\[\]<>~|#@\\&$^]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|://|\bwww\.|^:\w+:$")
-_OPENS = re.compile(r"[-+=]+$|\d{1,9}[.)]$")
+_SPANS = regex("(?<!`)`([^`]+)`(?!`)")
+_RUNS = regex("`+")
+_MARKUP = regex(r"[`*\[\]<>~|#@\\&$^]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|://|\bwww\.|^:\w+:$")
+_OPENS = regex(r"[-+=]+$|\d{1,9}[.)]$")
 
 
 def render(view: View) -> str:

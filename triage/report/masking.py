@@ -6,17 +6,18 @@ What a secret looks like is data: `triage/knowledge/secrets.yaml`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lazy import regex
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-_SECRET_NAME = re.compile(r"(?i)api_?key|secret|passw|passphrase|(?:^|[._])(?:hf_|access_|auth_)?token$|hub_token")
+_SECRET_NAME = regex(r"(?i)api_?key|secret|passw|passphrase|(?:^|[._])(?:hf_|access_|auth_)?token$|hub_token")
 
 
 def mask(text: str, share: bool = False) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.report.text import one_line, visible
 
 if TYPE_CHECKING:
@@ -12,12 +13,12 @@ if TYPE_CHECKING:
 
     from triage.model import Frame
 
-_LABELS = re.compile(r"[A-Za-z_]{1,16}\d{1,6}(?: [A-Za-z_]{1,16}\d{1,6}){0,7}")
-_LABEL = re.compile(r"([A-Za-z_]+)(\d+)")
-_SAFE = re.compile(r"[\w@%+=:,./-]+", re.ASCII)
+_LABELS = regex(r"[A-Za-z_]{1,16}\d{1,6}(?: [A-Za-z_]{1,16}\d{1,6}){0,7}")
+_LABEL = regex(r"([A-Za-z_]+)(\d+)")
+_SAFE = regex(r"[\w@%+=:,./-]+", re.ASCII)
 # Where the names of a package begin; what stands before depends on the machine.
 _HOMES = ("/site-packages/", "/dist-packages/")
-_PYTHON = re.compile(r"^.*/python3(?:\.\d+)?/")
+_PYTHON = regex(r"^.*/python3(?:\.\d+)?/")
 # SGLang's modules are known by their path below `srt`; a source checkout has no site-packages before it.
 _ENGINES = ("sglang/srt/", "sglang/", "vllm/", "sgl_kernel/", "sglang_router/")
 

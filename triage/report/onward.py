@@ -9,6 +9,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.lines.clock import days
 from triage.report.items import Item, Section
 from triage.report.names import command
@@ -21,14 +22,14 @@ if TYPE_CHECKING:
 _LINKS = 2
 # What led to a failure and what came of it stand within so many seconds before and after it.
 _BEFORE, _AFTER = 600, 60
-_UNIT = re.compile(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
-_HOST = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?")
+_UNIT = regex(r"[A-Za-z0-9:_.@\\][A-Za-z0-9:_.@\\-]{0,254}")
+_HOST = regex(r"[A-Za-z0-9](?:[A-Za-z0-9.-]{0,252}[A-Za-z0-9])?")
 # RFC 1123 names, as Kubernetes takes them; what docker compose makes of a service's name and a number.
-_POD = re.compile(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
-_COMPOSE = re.compile(r"([a-z0-9][a-z0-9_.-]{0,62}?)[-_]\d{1,4}")
-_LINK = re.compile(r"https://[\w.-]+(?:/[\w.~:/?#@!$&()*+,;=%-]*)?", re.ASCII)
+_POD = regex(r"[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?")
+_COMPOSE = regex(r"([a-z0-9][a-z0-9_.-]{0,62}?)[-_]\d{1,4}")
+_LINK = regex(r"https://[\w.-]+(?:/[\w.~:/?#@!$&()*+,;=%-]*)?", re.ASCII)
 _PACKED = (".gz", ".xz", ".zst", ".bz2", ".journal", ".export")
-_STAMP = re.compile(r"([A-Za-z]{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.\d+)?", re.ASCII)
+_STAMP = regex(r"([A-Za-z]{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d)(?:\.\d+)?", re.ASCII)
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from triage.lazy import regex
 from triage.model import Failure, Incident, Report
 from triage.report.masking import Masker, secret_name
 from triage.report.sentence import summary
@@ -21,7 +21,7 @@ _LONG = {"message": 4_000, "cause": 6_000, "detail": 4_000, "command": _READ}
 _LISTS = {"frames": 400, "evidence": 50, "chain": 20, "notes": 100}
 # triage's own words and the keys of others' data.
 _OWN = frozenset(("id", "failure", "kind", "rule", "fingerprint", "role", "cursor", "invocation", "signature", "phase"))
-_SURROGATES = re.compile(r"[\ud800-\udfff]")
+_SURROGATES = regex(r"[\ud800-\udfff]")
 
 
 def prepared(report: Report, mask: bool = True, share: bool = False) -> Report:

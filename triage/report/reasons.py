@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.report.items import Item, Section
 from triage.report.names import command
 from triage.report.sentence import diagnoses
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 _FIXES, _OTHERS, _POSSIBLE, _SENTENCES = 4, 3, 4, 2
 # How matching says that a fact or a release is not known.
-_UNSEEN = re.compile(r"(\S+)(?: release)? not in the log \(wanted: (.*)\)")
+_UNSEEN = regex(r"(\S+)(?: release)? not in the log \(wanted: (.*)\)")
 # How a fix says which command tells the release.
-_ASKS = re.compile(r"; `[^`]*` tells which one runs")
+_ASKS = regex(r"; `[^`]*` tells which one runs")
 
 
 def cause(incident: Incident, root: Failure | None) -> list[Section]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lazy import regex
 from triage.report.names import ranks
 from triage.report.text import one_line, start
 from triage.report.times import duration
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from triage.model import Diagnosis, Failure, Incident
 
 _MESSAGE = 110
-_SAYS = re.compile(r"\w.*\w")
+_SAYS = regex(r"\w.*\w")
 # What of a line of the OOM killer says which process it was, without the many numbers after it.
-_KILLED = re.compile(r".{0,200}[Kk]illed process \d+ \([^)]*\)")
+_KILLED = regex(r".{0,200}[Kk]illed process \d+ \([^)]*\)")
 # systemd puts the unit's name before what it says of it; a sentence has named it already.
-_UNIT = re.compile(r"^[\w@:.\\-]{1,255}\.(?:service|scope|slice): ")
+_UNIT = regex(r"^[\w@:.\\-]{1,255}\.(?:service|scope|slice): ")
 
 
 def summary(incident: Incident) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from triage.records import dataclass, replace
 from triage.report import wording
 from triage.report.names import command
 from triage.report.text import visible, wrap

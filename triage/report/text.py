@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
+
+from triage.lazy import regex
 
 # Drawn as nothing, or as a blank, though Unicode calls them letters, marks or symbols.
 _BLANKS = "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
 _ELLIPSIS = "…"
 # The end of a sentence. A dot of "e.g. X" or "vs. Y" is none, and where it is in doubt there is none.
-_END = re.compile(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\betc)[.!?][)\]`'\"]?(?=\s+[A-Z`\"'(])")
+_END = regex(r"(?<!\be\.g)(?<!\bi\.e)(?<!\bcf)(?<!\bvs)(?<!\betc)[.!?][)\]`'\"]?(?=\s+[A-Z`\"'(])")
 # Latin letters, dashes and quotes, what progress bars are drawn with, and the signs of a report.
-_NARROW = re.compile("[ -~\xa0-\xac\xae-\u02ff\u2010-\u2027\u2500-\u25fc✓✗]*")
+_NARROW = regex("[ -~\xa0-\xac\xae-\u02ff\u2010-\u2027\u2500-\u25fc✓✗]*")
 
 
 def visible(text: str) -> str:

@@ -6,10 +6,10 @@ renderer can quote, mark or escape them in its own way.
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+from triage.records import dataclass
 from triage.report.times import duration
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from triage.library.signature import Explained, FramePattern, Kernel, LinePart, Log, Match, Native, Other, Unit
 
 _SCOPES = {"rank": "on the same rank", "host": "on the same host", "run": ""}
-_OPERATOR = re.compile(r"^([<>=!~]+)\s*")
+_OPERATOR = regex(r"^([<>=!~]+)\s*")
 _RISKS = {
     "none": "no risk",
     "restart": "restart",

@@ -7,11 +7,11 @@ gives is compared with what the files themselves say they hold. Source: systemd'
 from __future__ import annotations
 
 import os
-import re
 import struct
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import Gap, TriageError
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from triage.sources.query import JournalQuery
 
 _LIVE = ("/var/log/journal", "/run/log/journal")
-_MACHINE_DIR = re.compile(r"[0-9a-f]{32}(?:\.([A-Za-z0-9:_.@-]{1,255}))?")
-_NAME = re.compile(r".+\.journal~?")
+_MACHINE_DIR = regex(r"[0-9a-f]{32}(?:\.([A-Za-z0-9:_.@-]{1,255}))?")
+_NAME = regex(r".+\.journal~?")
 
 _HEADER = struct.Struct("<8sIIB7x16s16s16s16sQQQQQQQQQQQQQQ")  # up to tail_entry_realtime
 _COMPACT = 1 << 4

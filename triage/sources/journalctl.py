@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 from typing import TYPE_CHECKING, Final
 
+from triage.lazy import regex
 from triage.model import Entry, TriageError
 from triage.sources.export import FIELDS, parse_export
 from triage.sources.files import journal_files
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from triage.sources.reader import Select
 
 _PIPE = 256 * 1024
-_BOOT = re.compile(r"\s*-?\d+ ([0-9a-f]{32})\b")
+_BOOT = regex(r"\s*-?\d+ ([0-9a-f]{32})\b")
 
 
 class JournalctlReader:

@@ -6,17 +6,18 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
+from triage.lazy import regex
 from triage.sources.words import commands, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_ASSIGNMENT = re.compile(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
-_ENV_OPTION = re.compile(r"(?:--env=|-e)([A-Z_][A-Z0-9_]*=.*)", re.DOTALL)
-_FLAG = re.compile(r"--[A-Za-z][A-Za-z0-9_.-]*")
-_INT = re.compile(r"-?\d{1,18}")
-_FLOAT = re.compile(r"-?(?:\d{1,18}\.\d{0,18}|\.\d{1,18})(?:[eE][+-]?\d{1,3})?")
-_IMAGE = re.compile(r"[a-z0-9][a-z0-9._:/-]*/[a-z0-9._-]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?")
+_ASSIGNMENT = regex(r"([A-Z_][A-Z0-9_]*)=(.*)", re.DOTALL)
+_ENV_OPTION = regex(r"(?:--env=|-e)([A-Z_][A-Z0-9_]*=.*)", re.DOTALL)
+_FLAG = regex(r"--[A-Za-z][A-Za-z0-9_.-]*")
+_INT = regex(r"-?\d{1,18}")
+_FLOAT = regex(r"-?(?:\d{1,18}\.\d{0,18}|\.\d{1,18})(?:[eE][+-]?\d{1,3})?")
+_IMAGE = regex(r"[a-z0-9][a-z0-9._:/-]*/[a-z0-9._-]+(?::[\w.-]+)?(?:@sha256:[0-9a-f]+)?")
 _CONTAINER_PROGRAMS = ("docker", "podman", "nerdctl")
 _LONGEST = 1000
 

@@ -6,11 +6,11 @@ Only where the journal read is this host's own: with -D or --file the unit of th
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.model import Gap
+from triage.records import dataclass, field
 from triage.sources.units import complete, is_pattern
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+from triage.records import dataclass
 from triage.sources.export import FIELDS
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from triage.sources.query import Group
     from triage.sources.reader import Reader, Select
 
-_CURSOR = re.compile(r"s=([0-9a-f]+);i=([0-9a-f]{1,16});")
+_CURSOR = regex(r"s=([0-9a-f]+);i=([0-9a-f]{1,16});")
 
 
 @dataclass(slots=True)

@@ -6,9 +6,9 @@ events.k8s.io/v1 Event. Values of another type than the API's count as missing.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
+from triage.lazy import regex
 from triage.sources.pods import Container, Ended, Pod, Said
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST = 5_000
 _LONGEST = 4_000
-_TIME = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)")
+_TIME = regex(r"(\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:Z|\+00:00)")
 _DEFAULT_CONTAINER = "kubectl.kubernetes.io/default-container"
 _STATUSES = ("initContainerStatuses", "containerStatuses")
 _SHM = "/dev/shm"  # noqa: S108  a mount point that is asked for by name

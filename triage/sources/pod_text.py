@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import re
 
+from triage.lazy import regex
 from triage.sources.pods import Container, Ended, Pod, Said
 
 _LINES = 200_000
 _LONGEST = 4_000
-_HEADER = re.compile(r"(?:NAMESPACE\s+)?LAST SEEN\s+TYPE\s+REASON\s+OBJECT\s+.*MESSAGE", re.MULTILINE)
-_ROW = re.compile(
+_HEADER = regex(r"(?:NAMESPACE\s+)?LAST SEEN\s+TYPE\s+REASON\s+OBJECT\s+.*MESSAGE", re.MULTILINE)
+_ROW = regex(
     r"(?P<age>.{0,80}?)\s*\b(?P<type>Normal|Warning)\s+(?P<reason>\w{1,80})\s+"
     r"(?P<kind>[A-Za-z]{1,40})(?:\.\S+)?/(?P<name>\S{1,253})\s+(?P<message>.*)"
 )
-_NAME = re.compile(r"Name: +(\S+)")
-_PAIR = re.compile(r"( *)([A-Za-z][\w ./-]{0,80}?):(?: +(.*)|$)")
-_EVENT = re.compile(
+_NAME = regex(r"Name: +(\S+)")
+_PAIR = regex(r"( *)([A-Za-z][\w ./-]{0,80}?):(?: +(.*)|$)")
+_EVENT = regex(
     r" +(?P<type>Normal|Warning) +(?P<reason>\w{1,80}) +(?P<age>\S+(?: \(.{1,40}?\))?) +(?P<from>\S+) +(?P<message>.*)"
 )
-_TIMES = re.compile(r"\(x(\d{1,9}) over")
+_TIMES = regex(r"\(x(\d{1,9}) over")
 
 
 def is_table(text: str) -> bool:

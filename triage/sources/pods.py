@@ -6,11 +6,11 @@ Nothing in a file is trusted: it is bounded in size and depth, and what has anot
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from triage.model import TriageError
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     import os

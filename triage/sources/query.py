@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from triage.lazy import regex
 from triage.model import TriageError
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,9 +23,9 @@ DIAGNOSIS = "ba138b7c315a4231aa2e29100924f290"
 COREDUMP = "fc2e22bc6ee647b6b90729ab34a250b1"
 KERNEL: Group = (("_TRANSPORT", "kernel"),)
 
-_MATCH = re.compile(r"(_?[A-Z0-9][A-Z0-9_]{0,63})=(.*)", re.DOTALL)
-_MACHINE = re.compile(r"\.?[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
-_NAMESPACE = re.compile(r"\*|\+?[A-Za-z0-9:_.@-]{1,255}")
+_MATCH = regex(r"(_?[A-Z0-9][A-Z0-9_]{0,63})=(.*)", re.DOTALL)
+_MACHINE = regex(r"\.?[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
+_NAMESPACE = regex(r"\*|\+?[A-Za-z0-9:_.@-]{1,255}")
 # The cgroup of systemd-coredump's own processes, which nothing but systemd can enter.
 _COREDUMP_SLICE = ("_SYSTEMD_SLICE", r"system-systemd\x2dcoredump.slice")
 

@@ -6,11 +6,11 @@ Names as logrotate(8) gives them (`x.log.1`, `x.log.2.gz`, with dateext `x.log-2
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import Gap
 from triage.sources.text import TextSource
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-_NAME = re.compile(
+_NAME = regex(
     r"(?P<base>.+?)(?:\.(?P<number>\d{1,4})"
     r"|[-.](?P<date>\d{8}(?:-\d{1,10})?|\d{4}-\d\d-\d\d(?:_\d\d(?:-\d\d){0,2})?))?(?:\.(?:gz|xz|zst|bz2))?"
 )
 # What a number after another name means is not known: `worker.0` and `worker.1` may be two logs.
-_LOG = re.compile(r".*(?:\.(?:log|out|err|txt|json)|/syslog|/messages)")
+_LOG = regex(r".*(?:\.(?:log|out|err|txt|json)|/syslog|/messages)")
 
 
 def sets(names: Sequence[str]) -> list[list[str]]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from triage.model import Gap, TriageError
+from triage.records import dataclass, field, replace
 from triage.sources import span
 from triage.sources.files import file_gaps, journal_files, namespaces
 from triage.sources.parts import JournalSource, Part

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import TriageError
 
 if TYPE_CHECKING:
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from triage.sources.query import Group
     from triage.sources.reader import Reader
 
-_BOOT = re.compile(r"([0-9a-f]{32})?([+-]?\d{1,6})?")
-_OFFSET = re.compile(r"[+-]?\d{1,6}")
-_INVOCATION = re.compile(r"[0-9a-f]{32}")
+_BOOT = regex(r"([0-9a-f]{32})?([+-]?\d{1,6})?")
+_OFFSET = regex(r"[+-]?\d{1,6}")
+_INVOCATION = regex(r"[0-9a-f]{32}")
 # Lines of systemd that are looked through for invocations: some five for each start of a unit.
 _MOST_LINES = 5000
 

@@ -8,18 +8,18 @@ ports, keys, jump hosts). `$SYSTEMD_SSH` names another ssh program, as it does f
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import subprocess
 import tempfile
 from typing import IO, TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import TriageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_HOST = re.compile(
+_HOST = regex(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]{0,63})@)?"
     r"(?:\[(?P<six>[0-9A-Fa-f:.]{2,45}(?:%[A-Za-z0-9_.-]{1,15})?)\]|(?P<host>[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}))"
     r"(?::(?P<port>[0-9]{1,5}))?"
@@ -34,16 +34,16 @@ _TOO_LONG = 30.0  # seconds beyond the time to connect that greeting and login m
 
 # What ssh says, what it means, and whether trying again is in vain. OpenSSH's sshconnect.c and auth messages.
 _SAID = (
-    (re.compile(r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed"), True,
+    (regex(r"REMOTE HOST IDENTIFICATION HAS CHANGED|Host key for .* has changed"), True,
      "its host key is not the one that is known here: find out why before you remove the old one with `ssh-keygen -R`"),
-    (re.compile(r"No .* host key is known|Host key verification failed"), True,
+    (regex(r"No .* host key is known|Host key verification failed"), True,
      "its host key is not known here: run `ssh {host} true` once, compare the fingerprint, and try again"),
-    (re.compile(r"Permission denied|Too many authentication failures"), False,
+    (regex(r"Permission denied|Too many authentication failures"), False,
      "it lets nobody in with the keys at hand (nothing is asked: BatchMode); `ssh -o BatchMode=yes {host} true` tells"),
-    (re.compile(r"Could not resolve hostname"), False, "there is no host of this name"),
-    (re.compile(r"Connection refused"), False, "it refuses connections: is sshd running, on this port?"),
-    (re.compile(r"timed out|not responding"), False, "it does not answer"),
-    (re.compile(r"No route to host|Network is unreachable"), False, "there is no way to it through the network"),
+    (regex(r"Could not resolve hostname"), False, "there is no host of this name"),
+    (regex(r"Connection refused"), False, "it refuses connections: is sshd running, on this port?"),
+    (regex(r"timed out|not responding"), False, "it does not answer"),
+    (regex(r"No route to host|Network is unreachable"), False, "there is no way to it through the network"),
 )  # fmt: skip
 
 

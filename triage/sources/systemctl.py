@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+from triage.records import dataclass, field
 from triage.sources.units import complete
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ _PROPERTIES = (
 )  # fmt: skip
 _TIMEOUT = 10.0
 _TO_FILE = ("file", "append", "truncate")
-_ARGV = re.compile(r"argv\[\]=(.*?) ; (?:flags|ignore_errors|start_time)=", re.DOTALL)
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_ARGV = regex(r"argv\[\]=(.*?) ; (?:flags|ignore_errors|start_time)=", re.DOTALL)
+_ASSIGNMENT = regex(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 @dataclass(slots=True)

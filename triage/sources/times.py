@@ -9,12 +9,13 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import TriageError
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-_SPAN = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-zµμ]*)\s*")
+_SPAN = regex(r"(\d+(?:\.\d+)?)\s*([A-Za-zµμ]*)\s*")
 _UNITS = {
     **dict.fromkeys(("us", "usec", "µs", "μs"), 1),
     **dict.fromkeys(("ms", "msec"), 1_000),
@@ -27,7 +28,7 @@ _UNITS = {
     **dict.fromkeys(("y", "year", "years"), 31_557_600_000_000),
 }
 _DAYS = {"today": 0, "yesterday": -1, "tomorrow": 1}
-_STAMP = re.compile(
+_STAMP = regex(
     r"(?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s+)?"
     r"(?:(?P<day>\d{2}(?:\d{2})?-\d{1,2}-\d{1,2})(?:[ T]|$))?\s*"
     r"(?:(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:\.(?P<fraction>\d+))?)?)?\s*"

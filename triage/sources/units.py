@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.model import TriageError
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 SUFFIXES = (
     "service", "socket", "target", "device", "mount", "automount", "swap", "timer", "path", "slice", "scope",
 )  # fmt: skip
-_NAME = re.compile(r"[A-Za-z0-9:_.\\@-]{1,255}")  # systemd's VALID_CHARS and UNIT_NAME_MAX
-_PATTERN = re.compile(r"[A-Za-z0-9:_.\\@*?\[\]!^-]{1,255}")
-_GLOB = re.compile(r"[*?\[]")
+_NAME = regex(r"[A-Za-z0-9:_.\\@-]{1,255}")  # systemd's VALID_CHARS and UNIT_NAME_MAX
+_PATTERN = regex(r"[A-Za-z0-9:_.\\@*?\[\]!^-]{1,255}")
+_GLOB = regex(r"[*?\[]")
 _SYSTEM_FIELDS = ("_SYSTEMD_UNIT", "UNIT", "COREDUMP_UNIT")
 _USER_FIELDS = ("_SYSTEMD_USER_UNIT", "USER_UNIT", "COREDUMP_USER_UNIT")
 _NEAR = 5

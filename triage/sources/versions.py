@@ -12,18 +12,19 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lazy import regex
 from triage.sources.words import commands
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 _SITE = ("site-packages", "dist-packages")
-_DIST_INFO = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*?)-([^-]+)\.dist-info")
-_RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!_]{0,63}")
-_VERSION = re.compile(rb"^Version:[ \t]*(\S{1,64})[ \t]*\r?$", re.MULTILINE)
-_SETTING = re.compile(r"^\s*([a-z_-]+)\s*=\s*(.*?)\s*$", re.MULTILINE)
-_PYTHON = re.compile(r"(?:python|pypy)\d?(?:\.\d{1,2})?t?")
-_PYTHON_FOLDER = re.compile(r"python(\d\.\d{1,2})t?")
+_DIST_INFO = regex(r"([A-Za-z0-9][A-Za-z0-9._-]*?)-([^-]+)\.dist-info")
+_RELEASE = regex(r"[0-9][0-9A-Za-z.+!_]{0,63}")
+_VERSION = regex(rb"^Version:[ \t]*(\S{1,64})[ \t]*\r?$", re.MULTILINE)
+_SETTING = regex(r"^\s*([a-z_-]+)\s*=\s*(.*?)\s*$", re.MULTILINE)
+_PYTHON = regex(r"(?:python|pypy)\d?(?:\.\d{1,2})?t?")
+_PYTHON_FOLDER = regex(r"python(\d\.\d{1,2})t?")
 _CONTAINER_PROGRAMS = ("docker", "podman", "nerdctl", "apptainer", "singularity")
 _MOST_ENTRIES = 20_000
 _MOST_BYTES = 65_536

@@ -6,19 +6,21 @@ import re
 import shlex
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 _LONGEST = 16_384
 _MOST_WORDS = 2_000
 _DEEPEST = 4
-_CONTINUED = re.compile(r"\\\r?\n")
+_CONTINUED = regex(r"\\\r?\n")
 _SHELLS = ("bash", "sh", "dash", "zsh", "ash", "ksh")
-_SHELL_COMMAND = re.compile(r"-[a-z]*c")
-_REDIRECTION = re.compile(r"(?<!\S)(?:\d?>&\d|(?:\d|&)?>>?\s*[^\s;|&]+|\d?<\s*[^\s;|&<]+)")
-_OPERATOR = re.compile(r"[;|&()]+")
-_VARIABLE = re.compile(r"\$(?:\{(\w+)(?::-([^}$]*))?\}|(\w+))")
-_SPECIFIER = re.compile(r"%[a-zA-Z]")
+_SHELL_COMMAND = regex(r"-[a-z]*c")
+_REDIRECTION = regex(r"(?<!\S)(?:\d?>&\d|(?:\d|&)?>>?\s*[^\s;|&]+|\d?<\s*[^\s;|&<]+)")
+_OPERATOR = regex(r"[;|&()]+")
+_VARIABLE = regex(r"\$(?:\{(\w+)(?::-([^}$]*))?\}|(\w+))")
+_SPECIFIER = regex(r"%[a-zA-Z]")
 _PREFIXES = "@-:+!|"
 
 

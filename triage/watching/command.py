@@ -15,10 +15,10 @@ import signal
 import subprocess
 import termios
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from triage.model import TriageError
+from triage.records import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

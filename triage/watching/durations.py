@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from triage.lazy import regex
 from triage.model import TriageError
 
-_PART = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)(ms|sec|s|min|m|h|d)?", re.ASCII)
+_PART = regex(r"(\d{1,9}(?:\.\d{1,3})?)(ms|sec|s|min|m|h|d)?", re.ASCII)
 _SECONDS = {"ms": 0.001, "s": 1, "sec": 1, "m": 60, "min": 60, "h": 3600, "d": 86400, None: 1}
 _LONGEST = 366 * 86400.0
 

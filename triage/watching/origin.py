@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from triage.model import TriageError
+from triage.records import dataclass, field, replace
 from triage.sources.query import conjoin_all, invocation_groups, manager_groups, output_groups
 
 if TYPE_CHECKING:

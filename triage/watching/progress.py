@@ -6,16 +6,17 @@ What the lines mean is read by `events.server`; the phases that are shown are ro
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from triage.data import knowledge
 from triage.events.server import ServerReader
+from triage.lazy import regex
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.model import Event, Line
 
-_DIMENSION = re.compile(r"([A-Z_]+?)_?(\d{1,6})")
+_DIMENSION = regex(r"([A-Z_]+?)_?(\d{1,6})")
 _MOST_RANKS = 4096
 _LONGEST = 500
 

@@ -6,10 +6,10 @@ A screen tells the same and draws the rest (`triage.watching.screen`). Whatever 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from triage.data import knowledge
+from triage.records import dataclass
 from triage.report.masking import Masker, secret_name
 from triage.report.names import ranks as rank_names
 from triage.report.sentence import phase_name, summary

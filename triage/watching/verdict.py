@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from triage import __version__
 from triage.model import Event, Evidence, Position, Report, Tool, TriageError
 from triage.model import Verdict as Summary
 from triage.pipeline import exit_status
+from triage.records import dataclass, field, replace
 from triage.report.sentence import phase_name, root_of
 from triage.report.times import duration
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import tempfile
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from triage.authoring.draft.standins import shareable
 from triage.authoring.draft.trim import Trimmed, trim
 from triage.authoring.draft.write import SCHEMA, checked_id, schema_from, write
 from triage.model import TriageError
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from triage.library import Library

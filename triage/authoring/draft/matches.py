@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from triage.authoring.draft.texts import Stable, stable
 from triage.data import knowledge
+from triage.lazy import regex
 from triage.report.names import engine_file, short_file
 
 if TYPE_CHECKING:
@@ -19,9 +20,9 @@ Record = dict[str, Any]
 _FRAMES = 3
 # The rule of a root that is the last line of a process that nobody knew (`triage.causes.words`).
 _LAST_WORDS = "fallback/last-words"
-_FRAME = re.compile(r"[^\s:]+:[^\s:]+")
-_SYMBOL = re.compile(r"[A-Za-z_~][\w:~<>,*& ]{2,120}")
-_STANDARD = re.compile(r"/lib/python3[\w.]*/(?!site-packages/|dist-packages/)|^<")
+_FRAME = regex(r"[^\s:]+:[^\s:]+")
+_SYMBOL = regex(r"[A-Za-z_~][\w:~<>,*& ]{2,120}")
+_STANDARD = regex(r"/lib/python3[\w.]*/(?!site-packages/|dist-packages/)|^<")
 
 
 def match_of(failure: Failure) -> tuple[Record, Stable]:

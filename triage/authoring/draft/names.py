@@ -6,13 +6,14 @@ import re
 from typing import TYPE_CHECKING
 
 from triage.authoring.draft.matches import own_frames
+from triage.lazy import regex
 from triage.report.names import engine_file, short_file
 
 if TYPE_CHECKING:
     from triage.authoring.draft.texts import Stable
     from triage.model import Failure, Incident
 
-ID = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*){1,3}")
+ID = regex(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*){1,3}")
 _KINDS = {"unit": "systemd", "exit": "systemd", "kernel": "kernel"}
 _WORDS = (("nccl", "nccl"), ("gloo", "gloo"), ("cuda", "cuda"), ("hip error", "rocm"), ("triton", "triton"))
 _PACKAGES = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.report.masking import Masker
 
 if TYPE_CHECKING:
@@ -17,15 +18,15 @@ if TYPE_CHECKING:
     from triage.model import Frame, Incident
 
 _NEUTRAL = {"host": "node-{}", "address": "192.0.2.{}", "user": "user{}", "email": "user{}@example.org"}
-_PLACEHOLDER = re.compile(r"<(host|address|user|email)-(\d{1,6})>")
-_MASKED = re.compile(r"<[a-z][a-z-]{1,20}-\d{1,6}>")
-_FRAME = re.compile(
+_PLACEHOLDER = regex(r"<(host|address|user|email)-(\d{1,6})>")
+_MASKED = regex(r"<[a-z][a-z-]{1,20}-\d{1,6}>")
+_FRAME = regex(
     r'^(?P<head>.*?)(?P<indent> +)File "(?P<file>[^"\n]+)", line (?P<line>\d+)(?:, in (?P<function>.+?))?\s*$'
 )
-_ECHO = re.compile(r"^(?P<head>.*? {2,})(?P<source>\S.*)$")
-_TIME = re.compile(r"[\d:.,T+Z/-]{8,40}")
-_CARETS = re.compile(r"[\s~^]+\Z")
-_WARNING = re.compile(r"^(?P<head>.*?)\S+:\d+: \w*Warning: ")
+_ECHO = regex(r"^(?P<head>.*? {2,})(?P<source>\S.*)$")
+_TIME = regex(r"[\d:.,T+Z/-]{8,40}")
+_CARETS = regex(r"[\s~^]+\Z")
+_WARNING = regex(r"^(?P<head>.*?)\S+:\d+: \w*Warning: ")
 
 
 def shareable(text: str, incident: Incident) -> tuple[str, int]:

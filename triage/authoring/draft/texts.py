@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 
+from triage.records import dataclass, field
 from triage.report.masking import mask
 
 # What differs from run to run, the longest first: how to see it, what a capture of it takes, what to call it.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.model import TriageError
+from triage.records import dataclass, field
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.library.globs import path_fits
 from triage.library.lint import Checked, Issue, Validator
 from triage.library.releases import contains
@@ -16,7 +16,7 @@ from triage.releases.flags import flag_in, flag_range
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_OWN = re.compile(r"(?:sglang/)?srt/|sglang/")
+_OWN = regex(r"(?:sglang/)?srt/|sglang/")
 
 
 class NotReleased(Issue):
