@@ -36,7 +36,6 @@ def test_a_zombie_is_gone(tmp_path):
     pulse = Pulse(UNIT, local=True, proc=tmp_path)
     process(tmp_path, 11)
     pulse.saw(line(11, "PP1"))
-    pulse.gone()
     (tmp_path / "11/stat").write_text("11 (x) Z 1\n")
     assert pulse.gone() == {11: "PP1"}
 
@@ -47,7 +46,6 @@ def test_numbers_of_another_host_mean_nothing(tmp_path):
     process(tmp_path, 11, unit="other.service")
     pulse.saw(line(11, "PP1"))
     pulse.saw(line(12, "PP2"))
-    pulse.gone()
     shutil.rmtree(tmp_path / "11")
     assert pulse.gone() == {}
 
@@ -57,6 +55,5 @@ def test_processes_without_a_rank_come_and_go(tmp_path):
     pulse = Pulse(UNIT, local=True, proc=tmp_path)
     process(tmp_path, 11)
     pulse.saw(line(11, None))
-    pulse.gone()
     shutil.rmtree(tmp_path / "11")
     assert pulse.gone() == {}

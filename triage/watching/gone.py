@@ -25,20 +25,22 @@ class Pulse:
         self._unit = unit
         self._local = local
         self._proc = proc
-        self._new: dict[int, str] = {}
+        self._known: set[int] = set()
         self._seen: dict[int, str] = {}
         self._gone: dict[int, str] = {}
 
     def saw(self, line: Line) -> None:
-        """Take a line of the service."""
-        if self._local and line.rank and line.pid is not None and len(self._new) + len(self._seen) < _MOST:
-            self._new[line.pid] = line.rank
+        """Take a line of the service; of a process that names its rank for the first time, see whether it is there."""
+        if not (self._local and line.rank and line.pid is not None) or line.pid in self._known:
+            return
+        if len(self._known) < _MOST:
+            self._known.add(line.pid)
+            if self._lives(line.pid):
+                self._seen[line.pid] = line.rank
 
     def gone(self) -> dict[int, str]:
         """Return the ranks by their process ids of the processes that were there before and are no more."""
         gone = {pid: rank for pid, rank in self._seen.items() if not self._lives(pid)}
-        self._seen.update({pid: rank for pid, rank in self._new.items() if self._lives(pid)})
-        self._new = {}
         self.surely = bool(gone) and gone.keys() == self._gone.keys()
         self._gone = gone
         return gone

@@ -58,6 +58,7 @@ class Verdicts:
         self._follower = follower
         self._library = library
         self._roots: list[str] = []
+        self._found = "it is down"
 
     def ready(self) -> Verdict:
         """The unit is up: say how long that took and, if the run before it failed, what changed."""
@@ -77,7 +78,7 @@ class Verdicts:
         """The unit failed, ended, or is restarted."""
         if turn is not None and turn.kind == "ended":
             self._add("unit", "watch/ended", _ENDED, f"{self._watch.unit} ended before it was ready")
-        said = turn.said.removeprefix(f"{self._watch.unit}: ") if turn is not None and turn.said else "it is down"
+        said = turn.said.removeprefix(f"{self._watch.unit}: ") if turn is not None and turn.said else self._found
         verdict = self._diagnosed("failed", f"failed: {said.rstrip('.')}")
         root = root_of(verdict.report.incidents[-1]) if verdict.report else None
         mark = root.fingerprint if root is not None else "none"
@@ -129,11 +130,13 @@ class Verdicts:
         for pid, label in gone.items():
             rank = self._watch.start.ranks.get(label)
             text = f"process {pid} is gone, and the service goes on without it"
+            self._found = f"{label} is gone and said nothing"
             self._add("exit", "watch/process-gone", _GONE, text, rank, pid=str(pid))
 
     def found_dead(self, state: UnitState) -> None:
         """The unit is down by what systemd answers, and its journal did not say so."""
         said = f"{self._watch.unit} is {state.active_state}" + (f", result {state.result}" if state.result else "")
+        self._found = f"{state.active_state}, result {state.result or 'unknown'}"
         self._add("unit", "watch/state", _ENDED, said, result=state.result)
 
     def _add(
