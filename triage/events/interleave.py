@@ -27,6 +27,8 @@ __all__ = ["CLOSE", "NOBODY", "Edges", "deal"]
 CLOSE = 100
 NOBODY = -1
 
+# A first look keeps so many readings, and is enough where all tracebacks come out alike.
+_QUICK = 8
 # So many readings are kept; of a long region fewer, and only one search is made.
 _BEAM = 128
 _NARROW = 32
@@ -88,13 +90,27 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     prices = Prices(known)
     tokens = [prices.token(*item) for item in items]
     start = _start(prices, carried)
-    search = _Search(prices, _switch_cost(tokens, len(carried)), _width(len(tokens), known))
+    switch = _switch_cost(tokens, len(carried))
+    search = _Search(prices, switch, _QUICK)
+    reading = search.run(tokens, start)
+    owners = _owners(reading)
+    if _alike(prices, tokens, reading, owners):
+        known.work += search.work
+        return owners
+    search = _Search(prices, switch, _width(len(tokens), known))
     reading = search.run(tokens, start)
     owners = _owners(reading)
     if search.width == _BEAM and len(set(reading.stories)) > 1:
         owners = _reconsidered(search, tokens, start, owners)
     known.work += search.work
     return owners
+
+
+def _alike(prices: Prices, tokens: Sequence[Token], reading: _Reading, owners: Sequence[int]) -> bool:
+    """Whether all tracebacks came out whole and as the same one: then nothing is cheaper."""
+    if len(set(reading.stories)) > 1 or any(prices.states[number].at in WAITING for number in reading.states):
+        return False
+    return not any(owner == NOBODY and token.kind in _STACKISH for owner, token in zip(owners, tokens, strict=True))
 
 
 def _width(lines: int, known: Edges) -> int:

@@ -11,12 +11,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
+from triage.events.candidates import Candidates
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.model import Event, ExceptionInfo, Line
 from triage.patterns import LinePattern
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
 # A longer line is searched in its first and last part only: nothing decisive stands in the middle of megabytes.
 _SEARCHED = 16_384
@@ -51,9 +52,10 @@ class MessageReader:
         table = table or knowledge("messages")
         self.noise = Noise()
         rows = [_row(row) for row in table["rows"]]
-        self._ends = [p for p, row in zip(rows, table["rows"], strict=True) if row.get("ends")]
-        self._known = rows
         self._asked = list(patterns)
+        self._rows = [*self._asked, *rows]
+        self._ends = {len(self._asked) + n for n, row in enumerate(table["rows"]) if row.get("ends")}
+        self._candidates = Candidates(row.literals for row in self._rows)
         fallback = table["fallback"]
         self._words: tuple[str, ...] = tuple(fallback["words"])
         self._error = re.compile(fallback["re"])
@@ -65,20 +67,24 @@ class MessageReader:
 
     def ends(self, line: Line) -> bool:
         """Take a line; return whether it ends the message of an exception before it."""
-        return _first(self._ends, line) is not None
+        text = _searched(line.text)
+        numbers = [number for number in self._candidates.of(text) if number in self._ends]
+        return self._first(numbers, text, line) is not None
 
     def asked(self, line: Line) -> Iterator[Event]:
         """Take a line; yield an event for each signature that asked for such a line."""
         text = _searched(line.text)
-        for pattern in self._asked:
-            if any(word in text for word in pattern.literals) and _speaks(pattern, line):
-                found = _search(pattern, text)
-                if found is not None:
-                    yield _event(line, pattern, found)
+        for number in self._candidates.of(text):
+            if number >= len(self._asked):
+                return
+            found = _found(self._rows[number], text, line)
+            if found is not None:
+                yield _event(line, self._rows[number], found)
 
     def known(self, line: Line) -> Event | None:
         """Take a line; return the event of the first row of knowledge that it fits."""
-        hit = _first(self._known, line)
+        text = _searched(line.text)
+        hit = self._first([n for n in self._candidates.of(text) if n >= len(self._asked)], text, line)
         return _event(line, *hit) if hit else None
 
     def guess(self, line: Line) -> Event | None:
@@ -102,6 +108,13 @@ class MessageReader:
         elif word is not None and word["word"] in self._strong:
             event.level = self._strong_level
         return event
+
+    def _first(self, numbers: Iterable[int], text: str, line: Line) -> tuple[LinePattern, dict[str, str]] | None:
+        for number in numbers:
+            found = _found(self._rows[number], text, line)
+            if found is not None:
+                return self._rows[number], found
+        return None
 
 
 def _row(row: Any) -> LinePattern:
@@ -137,13 +150,9 @@ def _search(pattern: LinePattern, text: str) -> dict[str, str] | None:
     return {name.rstrip("2"): value for name, value in found.groupdict().items() if value is not None}
 
 
-def _first(rows: Sequence[LinePattern], line: Line) -> tuple[LinePattern, dict[str, str]] | None:
-    text = _searched(line.text)
-    for pattern in rows:
-        if any(word in text for word in pattern.literals) and _speaks(pattern, line):
-            found = _search(pattern, text)
-            if found is not None:
-                return pattern, found
+def _found(pattern: LinePattern, text: str, line: Line) -> dict[str, str] | None:
+    if any(word in text for word in pattern.literals) and _speaks(pattern, line):
+        return _search(pattern, text)
     return None
 
 
