@@ -15,6 +15,7 @@ from triage.lines.learn import Votes
 from triage.lines.order import newest_first, reverse
 from triage.lines.repair import LONGEST_TEXT, as_utf8, decode, physical, plain
 from triage.lines.rows import clock
+from triage.lines.unwrap import unwrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -41,7 +42,7 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
     builder = Builder(source, clock())
     votes = Votes(builder.learned, builder.clock)
     grouper = Grouper()
-    windows = _windows(physical(as_utf8(blocks)))
+    windows = _windows(unwrapped(physical(as_utf8(blocks))))
     first = next(windows, None)
     if first is None:
         return

@@ -1,0 +1,101 @@
+"""Joins what a terminal has broken at its right margin, in text that was copied out of it.
+
+A multiplexer's copy holds a line end wherever a line reached the margin. Such a text has no line beyond the margin and
+many that end exactly there, some in the midst of a word. A log whose longest lines happen to be of one length goes on
+with the beginnings that its other lines have.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import chain, islice
+from typing import TYPE_CHECKING
+
+from triage.lines.repair import LONGEST_TEXT, decode
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from triage.lines.repair import Physical
+
+_WINDOW_LINES = 2000
+_WINDOW_BYTES = 1 << 20
+# Margins of terminals, in columns, and so many lines must have reached it.
+_NARROWEST, _WIDEST = 60, 500
+_FULL = 3
+# At a margin at least this share of the breaks is in words, and at most this one goes on as lines of the log begin.
+_IN_WORDS = 0.15
+_AS_BEGINNINGS = 0.4
+_WORD = re.compile(r"[\w./-]")
+_DIGIT = re.compile(r"\d")
+# These begin a line, whatever the one before it looks like.
+_BEGINS = re.compile(r'  File "|    |Traceback \(|\[20\d\d-|\[rank\d|20\d\d-\d\d-\d\d[ T]|$')
+
+
+def unwrapped(lines: Iterator[Physical]) -> Iterator[Physical]:
+    """Take physical lines; yield them with those joined that a terminal's margin broke, if one did.
+
+    The first 2,000 lines or 1 MiB say where the margin is. A joined line has the offset and number of its first part.
+    """
+    window: list[Physical] = []
+    size = 0
+    while len(window) < _WINDOW_LINES and size < _WINDOW_BYTES and (some := list(islice(lines, 20))):
+        window += some
+        size += sum(len(line[2]) for line in some)
+    margin = _margin([decode(line) for line in window])
+    return _joined(chain(window, lines), margin) if margin else chain(window, lines)
+
+
+def _margin(texts: Sequence[str]) -> int:
+    """Return the column at which the texts were broken, 0 if they were not."""
+    margin = max(map(len, texts), default=0)
+    if not _NARROWEST <= margin <= _WIDEST:
+        return 0
+    breaks: list[tuple[str, str]] = []
+    beginnings: Counter[str] = Counter()
+    for before, text in zip(chain([""], texts), texts, strict=False):
+        if len(before) == margin:
+            breaks.append((before[-1], text))
+        else:
+            beginnings[_beginning(text)] += 1
+    if len(breaks) < _FULL:
+        return 0
+    common = {beginning for beginning, count in beginnings.items() if count * 20 >= len(texts) or count >= 3}
+    follow = Counter(_beginning(text) for _, text in breaks)
+    as_beginnings = sum(count for beginning, count in follow.items() if beginning in common)
+    in_words = sum(bool(_WORD.match(last) and _WORD.match(text)) for last, text in breaks)
+    broken = (
+        len(follow) >= max(_FULL, len(breaks) // 50)
+        and in_words >= _IN_WORDS * len(breaks)
+        and as_beginnings <= _AS_BEGINNINGS * len(breaks)
+    )
+    return margin if broken else 0
+
+
+def _beginning(text: str) -> str:
+    return _DIGIT.sub("0", text[:3])
+
+
+def _joined(lines: Iterable[Physical], margin: int) -> Iterator[Physical]:
+    held: list[Physical] = []
+    for line in lines:
+        text = decode(line)
+        if held and (line[0] != held[-1][0] + held[-1][3] or _BEGINS.match(text)):
+            yield _one(held)
+            held = []
+        if len(text) > margin:
+            margin = 0
+        held.append(line)
+        if not margin or len(text) < margin or len(held) * margin > LONGEST_TEXT:
+            yield _one(held)
+            held = []
+    if held:
+        yield _one(held)
+
+
+def _one(parts: Sequence[Physical]) -> Physical:
+    if len(parts) == 1:
+        return parts[0]
+    raw = b"".join(part[2].removesuffix(b"\r") for part in parts)
+    return parts[0][0], parts[0][1], raw, sum(part[3] for part in parts), any(part[4] for part in parts)
