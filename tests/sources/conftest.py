@@ -181,3 +181,57 @@ def fake_program(tmp_path, monkeypatch):
         return folder
 
     return put
+
+
+@pytest.fixture
+def ssh(tmp_path, monkeypatch):
+    """A stand-in for ssh: it notes its arguments and runs the command here; `refuse` and `cut` make it fail."""
+    return Ssh(tmp_path / "ssh", monkeypatch)
+
+
+class Ssh:
+    """See `ssh`."""
+
+    def __init__(self, folder, monkeypatch):
+        folder.mkdir()
+        self.folder = folder
+        self.programs = folder / "bin"
+        self.programs.mkdir()
+        (folder / "ssh").write_text(
+            f"""#!/bin/sh
+cd {folder}
+for word; do printf '%s\\n' "$word" >> calls; done; echo >> calls
+for last; do :; done
+case " $* " in
+  *" -O check "*) test -e master; exit ;;
+  *" -O exit "*) rm -f master; exit ;;
+  *" -M "*) test -e refuse && {{ cat refuse >&2; exit 255; }}; touch master; exit 0 ;;
+esac
+test -e master || {{ echo "Connection closed by remote host" >&2; exit 255; }}
+PATH={self.programs}:/usr/bin:/bin exec sh -c "$last"
+"""
+        )
+        (folder / "ssh").chmod(0o755)
+        monkeypatch.setenv("SYSTEMD_SSH", str(folder / "ssh"))
+        self.program("journalctl", "exit 0")
+
+    def program(self, name, script):
+        """Put a program on the other host."""
+        (self.programs / name).write_text(f"#!/bin/sh\n{script}\n")
+        (self.programs / name).chmod(0o755)
+
+    def refuse(self, said=None):
+        """Let no connection be opened, with these words; or let it be opened again."""
+        if said is None:
+            (self.folder / "refuse").unlink()
+        else:
+            (self.folder / "refuse").write_text(said)
+
+    def cut(self):
+        """Break the connection that there is."""
+        (self.folder / "master").unlink(missing_ok=True)
+
+    def calls(self):
+        """The argument lists of all calls."""
+        text = (self.folder / "calls").read_text() if (self.folder / "calls").exists() else ""
+        return [call.split("\n") for call in text.split("\n\n") if call]

@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Protocol
 
 from triage.model import TriageError
 from triage.sources.export import FIELDS, ExportStream
-from triage.sources.ssh import LostError
+from triage.sources.ssh import LostError, end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -72,7 +72,7 @@ class JournalctlFeed:
         self._closed.set()
         process = self._process
         if process is not None:
-            process.kill()
+            end(process)
 
     def batches(self) -> Iterator[list[Entry]]:
         wait = _FIRST_WAIT
@@ -138,8 +138,7 @@ class JournalctlFeed:
                         yield batch
                 status = process.wait()
             finally:
-                process.kill()
-                process.wait()
+                end(process)
                 process.stdout.close()
             self._ran = self._ran or time.monotonic() - started > _AT_ONCE
             if status and not self._ended:
@@ -162,8 +161,9 @@ class JournalctlFeed:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SYSTEMD_")}
         try:
             return subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints, env=environment
-            )
+                command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints, env=environment,
+                start_new_session=True,
+            )  # fmt: skip
         except OSError as error:
             raise TriageError(f"following needs journalctl: {(error.strerror or '').lower()}") from None
 

@@ -100,12 +100,11 @@ def _groups(query: JournalQuery) -> list[Group]:
 def _feed(query: JournalQuery, groups: list[Group], after: str | None, say: Callable[[str], None]) -> Feed:
     from triage.sources.feed import JournalctlFeed
     from triage.sources.journal import LibsystemdReader, load
+    from triage.sources.wake import LibsystemdFeed, can_wake
 
     # libsystemd watches folders, not the files of a namespace that are named one by one.
     factory = load() if not query.elsewhere and query.namespace is None else None
-    if factory is not None:
-        from triage.sources.wake import LibsystemdFeed
-
+    if can_wake(factory):
         return LibsystemdFeed(LibsystemdReader(query, factory), groups, after=after, say=say)
     where: list[str] = []
     if query.directory is not None:

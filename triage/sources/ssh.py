@@ -7,6 +7,7 @@ ports, keys, jump hosts). `$SYSTEMD_SSH` names another ssh program, as it does f
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shlex
 import subprocess
@@ -114,7 +115,7 @@ class Connection:
         words = ["env", "LC_ALL=C.UTF-8", "SYSTEMD_COLORS=0", "SYSTEMD_PAGER=", *command]
         return subprocess.Popen(
             [*self._ssh(), "-o", "ControlMaster=no", "--", self._target, shlex.join(words)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints,
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaints, start_new_session=True,
         )  # fmt: skip
 
     def stream(self, command: Sequence[str]) -> Iterator[bytes]:
@@ -135,8 +136,7 @@ class Connection:
                 if status == _LOST or (status and not printed):
                     raise self.failure(command, status, complaints)
             finally:
-                process.kill()
-                process.wait()
+                end(process)
                 process.stdout.close()
 
     def run(self, command: Sequence[str], *, timeout: float = 30.0) -> tuple[int, str, str]:
@@ -152,8 +152,7 @@ class Connection:
             except subprocess.TimeoutExpired:
                 raise LostError(f"{self.host}: no answer within {timeout:.0f} s") from None
             finally:
-                process.kill()
-                process.wait()
+                end(process)
             said = _said(complaints)
         if process.returncode == _LOST:
             raise self._why(said)
@@ -197,6 +196,15 @@ class Connection:
             ).returncode  # fmt: skip
         except (OSError, subprocess.TimeoutExpired):
             return _LOST
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Take a process that leads a session; end it with all that it started."""
+    import signal
+
+    with contextlib.suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 def _said(complaints: IO[bytes]) -> str:

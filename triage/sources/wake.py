@@ -24,8 +24,14 @@ if TYPE_CHECKING:
     from triage.sources.journal import LibsystemdReader
     from triage.sources.query import Group
 
+_NEEDED = ("fileno", "get_events", "get_timeout_ms", "process", "seek_cursor", "test_cursor")
 _NOP = 0  # sd_journal_process(3): nothing changed
 _SHORTEST_SLEEP = 50  # milliseconds
+
+
+def can_wake(factory: Any) -> bool:
+    """Take what `triage.sources.journal.load` returned; return whether it can be slept on."""
+    return factory is not None and all(hasattr(factory, name) for name in _NEEDED)
 
 
 class LibsystemdFeed:
@@ -49,7 +55,6 @@ class LibsystemdFeed:
         self._wakes, self._wake = os.pipe()
         self._closed = False
         self._number = 0
-        self._next: Entry | None = None
 
     def close(self) -> None:
         self._closed = True
@@ -58,29 +63,29 @@ class LibsystemdFeed:
 
     def batches(self) -> Iterator[list[Entry]]:
         journal = self._opened()
+        sought = False
         broken_at: str | None = ""
         while not self._closed:
-            batch = [self._next] if self._next is not None else []
-            self._next = None
+            batch: list[Entry] = []
             try:
+                if not sought:
+                    batch, sought = self._seek(journal), True
                 while len(batch) < BLOCK and journal._next():
                     batch.append(self._here(journal))
             except OSError as error:
-                if batch:
-                    self._after = batch[-1].cursor
-                    yield batch
-                elif broken_at == self._after:
+                if not batch and broken_at == self._after:
                     # Opened anew, it broke at the same place: what stands behind the damage is newer than now.
-                    self._say(f"the journal is damaged ({error.strerror}): entries up to now may be missing")
+                    if self._after is not None:
+                        self._say(f"the journal is damaged ({error.strerror}): entries up to now may be missing")
                     self._after, self._since = None, time.time_ns() // 1000
-                broken_at = self._after
-                self._sleep(journal)
-                journal = self._opened()
-                continue
+                broken_at = batch[-1].cursor if batch else self._after
+                if not batch:
+                    self._sleep(journal)
+                journal, sought = self._opened(), False
             if batch:
                 self._after = batch[-1].cursor
                 yield batch
-            else:
+            elif sought:
                 self._sleep(journal)
         os.close(self._wake)
         os.close(self._wakes)
@@ -88,14 +93,18 @@ class LibsystemdFeed:
     def _opened(self) -> Any:
         journal = self._reader.opened(self._groups)
         journal.fileno()  # from here on changes are seen
+        return journal
+
+    def _seek(self, journal: Any) -> list[Entry]:
+        """Go to where reading begins; return the entry that was read on the way, if it is one to give out."""
         if self._after is None:
             # Not the tail: from there on libsystemd finds nothing new.
             journal.seek_realtime(self._since)
-            return journal
+            return []
         journal.seek_cursor(self._after)
         if journal._next() and not journal.test_cursor(self._after):
-            self._next = self._here(journal)  # the file of the one before was vacuumed away
-        return journal
+            return [self._here(journal)]  # the file of the one before was vacuumed away
+        return []
 
     def _here(self, journal: Any) -> Entry:
         self._number += 1
