@@ -74,6 +74,14 @@ class Verdicts:
             verdict.changes = [one for one in found if not one.noise]
         return verdict
 
+    def rehearse(self) -> None:
+        """Diagnose and render what was read so far, for nobody: what that loads and compiles is there then."""
+        from triage.report import render
+
+        incident = self._look()
+        if incident is not None:
+            render(self._report(incident))
+
     def failed(self, turn: Turn | None) -> Verdict:
         """The unit failed, ended, or is restarted."""
         if turn is not None and turn.kind == "ended":
@@ -175,18 +183,24 @@ class Verdicts:
         return spoken if spoken is None or not spoken.label or len(start.ranks) < 3 else replace(spoken, label="")
 
     def _diagnosed(self, kind: Kind, text: str) -> Verdict:
-        from triage.report import summary
-
         incident = self._incident()
         if incident is None:
             return Verdict(kind, _UNKNOWN, text)
+        report = self._report(incident)
+        return Verdict(kind, exit_status(report) or _UNKNOWN, text, report)
+
+    def _report(self, incident: Incident) -> Report:
+        from triage.report import summary
+
         root = root_of(incident)
         tool = Tool(__version__, len(self._library.signatures), self._library.digest)
-        report = Report(tool, [Summary(1, root.id if root else None, summary(incident))], [incident])
-        return Verdict(kind, exit_status(report) or _UNKNOWN, text, report)
+        return Report(tool, [Summary(1, root.id if root else None, summary(incident))], [incident])
 
     def _incident(self) -> Incident | None:
         self._follower.flush()
+        return self._look()
+
+    def _look(self) -> Incident | None:
         self._follower.look()
         return self._follower.last.get(self._watch.unit)
 

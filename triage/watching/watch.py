@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 # What belongs to a death is written within so many seconds of silence, or of the first word of it.
 _SETTLED, _LONGEST_SETTLING = 0.35, 3.0
+# While that silence is waited for, what is known by then is diagnosed: the second time takes half as long.
+_BREATH = 0.02
 # What the journal holds already comes without such pauses.
 _CAUGHT_UP = 1.0
 # Looking for failures from which a service does not recover, at most so often.
@@ -89,6 +91,7 @@ class Watch:
         self._life = time.monotonic()
         self._arrival = time.monotonic()
         self._settling: tuple[Turn | None, float] | None = None
+        self._rehearsed = False
         self._past = False
         self._stopped: float | None = None
         self._glanced = time.monotonic()
@@ -183,7 +186,8 @@ class Watch:
         """The next moment at which something has to be looked at, though nothing came."""
         due = [self.began + self.settings.timeout, self._glanced + _GLANCE, self._teller.due]
         if self._settling is not None:
-            due.append(min(self._arrival + _SETTLED, self._settling[1] + _LONGEST_SETTLING))
+            pause = _BREATH if not self._rehearsed else _SETTLED
+            due.append(min(self._arrival + pause, self._settling[1] + _LONGEST_SETTLING))
         elif self._stopped is not None:
             due.append(self._stopped + _RESTART)
         elif not self.waiting:
@@ -273,6 +277,10 @@ class Watch:
         self._teller.draw(self)
         if self._settling is not None:
             turn, since = self._settling
+            if not self._rehearsed:
+                self._rehearsed = True
+                self._verdicts.rehearse()
+                now = time.monotonic()
             if now < min(self._arrival + _SETTLED, since + _LONGEST_SETTLING):
                 return None
             return self._failed(turn)
@@ -302,6 +310,7 @@ class Watch:
         self._teller.outlived(self, verdict)
         self._verdicts.outlived += 1
         self._settling = None
+        self._rehearsed = False
         self._hopeless = None
         self.start = Start() if not self.course.running else Start(self.host.now())
         self._life = time.monotonic()
