@@ -232,4 +232,5 @@ def _identity(incident: Incident) -> str:
     member = incident.members[0] if incident.members else None
     if member is not None and member.invocation:
         return member.invocation
-    return f"{member.unit if member else ''}@{incident.began.offset if incident.began else 0}"
+    unit = member.unit if member else ""
+    return f"{incident.source}: {unit}@{incident.began.offset if incident.began else 0}"

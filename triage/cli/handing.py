@@ -78,6 +78,8 @@ class Hand:
         except OSError as error:
             self._say(f"can't be run: {(error.strerror or str(error)).lower()}")
             return
+        if self._over:
+            _kill(process)
         try:
             process.communicate(document, timeout=TIMEOUT)
         except subprocess.TimeoutExpired:
@@ -95,5 +97,7 @@ class Hand:
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
     """End the command and what it started."""
+    if process.poll() is not None:
+        return  # its number may be another's by now
     with contextlib.suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -202,8 +202,9 @@ def end(process: subprocess.Popen[bytes]) -> None:
     """Take a process that leads a session; end it with all that it started."""
     import signal
 
-    with contextlib.suppress(OSError):
-        os.killpg(process.pid, signal.SIGKILL)
+    if process.poll() is None:  # else its number may be another's by now
+        with contextlib.suppress(OSError):
+            os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
