@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 # Of more failures than this only the strongest are diagnosed; and signatures that are merely near are sought for few.
 MAX_DIAGNOSED = 4000
-MAX_SOUGHT = 100
+MAX_SOUGHT = 32
+MAX_TRIED = 64
 MAX_NEAR = 3
 
 
@@ -41,9 +42,10 @@ def diagnose(incident: Incident, library: Library, *, gaps: bool = True) -> None
         if not failure.diagnoses and failure.level is not None:
             left.append(failure)
     context.fuzzy = True
+    left.sort(key=lambda one: (one.level or 0.0, one.order))
     for failure in left[:MAX_SOUGHT]:
         subject = context.subject(failure)
-        failure.diagnoses = _diagnoses(_related(subject, library), subject, context, library)[:MAX_NEAR]
+        failure.diagnoses = _diagnoses(_near(subject, library), subject, context, library)[:MAX_NEAR]
     if gaps:
         incident.gaps.extend(context.gaps)
 
@@ -62,7 +64,7 @@ def explain(failure: Failure, incident: Incident, library: Library, limit: int =
     context = Context(incident)
     subject = context.subject(failure)
     misses = []
-    for signature in _signatures({*_candidates(subject, library), *_related(subject, library)}, incident, library):
+    for signature in _signatures({*_candidates(subject, library), *_near(subject, library)}, incident, library):
         trial = attempt(signature, subject, context, whole=True)
         failed = _failed(trial)
         if len(failed) == 1 and trial.result.held:
@@ -88,12 +90,13 @@ def _strongest(failures: list[Failure]) -> list[Failure]:
 
 
 def _candidates(subject: Subject, library: Library) -> set[int]:
-    found = library.index.fitting(subject.types, subject.text, subject.files, subject.failure.kind)
-    return {*found, *_related(subject, library)} if subject.partial else set(found)
+    found = library.index.fitting(subject.types, subject.text, subject.files, subject.failure.kind, whole=subject.whole)
+    return {*found, *library.index.related(subject.types, subject.files)} if subject.partial else set(found)
 
 
-def _related(subject: Subject, library: Library) -> set[int]:
-    return set(library.index.related(subject.types, subject.files))
+def _near(subject: Subject, library: Library) -> set[int]:
+    """Return those that may be near: beside the type one condition at least must hold, so a text or a file is there."""
+    return set(library.index.near(subject.types, subject.text, subject.files, MAX_TRIED))
 
 
 def _signatures(numbers: Iterable[int], incident: Incident, library: Library) -> Iterable[Signature]:

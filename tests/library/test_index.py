@@ -24,13 +24,12 @@ ATOMS = st.builds(Atoms, types=some(NAMES), texts=some(WORDS), files=some(FILES)
 
 
 def needs(atoms: Atoms, types, text, files, kind) -> bool:
-    """Whether a failure has what a signature needs, asked directly; files count only where nothing else is asked for."""
-    only_files = atoms.files is not None and not (atoms.types or atoms.texts or atoms.kinds)
+    """Whether a failure has what a signature needs, asked directly."""
     return (
         (atoms.types is None or any(name in types for name in atoms.types))
         and (atoms.texts is None or any(literal in text for literal in atoms.texts))
         and (atoms.kinds is None or kind in atoms.kinds)
-        and (not only_files or any(name in files for name in atoms.files))
+        and (atoms.files is None or any(name in files for name in atoms.files))
     )
 
 
@@ -58,6 +57,26 @@ def test_related_are_those_of_the_type_or_the_file():
         [Atoms(types=("ValueError",))],
     )
     assert Index(library).related(["KeyError"], ["a.py"]) == [0, 1]
+
+
+def test_of_a_cut_stack_no_file_is_needed():
+    """The frame may have been in what was cut off."""
+    library = ([Atoms(types=("KeyError",), files=("a.py",))], [Atoms(files=("a.py",), texts=("abcd",))])
+    assert Index(library).fitting(["KeyError"], "abcde", [], "exception") == []
+    assert Index(library).fitting(["KeyError"], "abcde", [], "exception", whole=False) == [0, 1]
+
+
+def test_near_are_those_that_show_something_beside_the_type():
+    """The most telling first, and no more than asked for: the cost must not grow with the library."""
+    library = (
+        [Atoms(types=("KeyError",))],
+        [Atoms(types=("ValueError",), files=("a.py",))],
+        [Atoms(types=("KeyError",), texts=("abcd",))],
+        [Atoms(types=("KeyError",), texts=("abcd",), files=("a.py",))],
+    )
+    index = Index(library)
+    assert index.near(["KeyError"], "abcde", ["a.py"], 9) == [3, 2, 1]
+    assert index.near(["KeyError"], "abcde", ["a.py"], 1) == [3]
 
 
 def alternatives(text: str):

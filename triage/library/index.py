@@ -58,10 +58,13 @@ class Index:
             if not (one.types or one.texts or one.files or one.kinds):
                 self._any.append(row)
 
-    def fitting(self, types: Iterable[str], text: str, files: Iterable[str], kind: str) -> list[int]:
+    def fitting(
+        self, types: Iterable[str], text: str, files: Iterable[str], kind: str, *, whole: bool = True
+    ) -> list[int]:
         """Return signatures of which every kind of trace that they need is there, in order.
 
-        `types` are last parts of exception types, `text` is folded, `files` are base names.
+        `types` are last parts of exception types, `text` is folded, `files` are base names; unless they are the `whole`
+        stack, none of them is needed.
         """
         types, files = frozenset(types), frozenset(files)
         hits = self._hits(text)
@@ -69,13 +72,25 @@ class Index:
             for name in names:
                 hits.update(row for row in groups.get(name, ()) if not self._rows[row][0].texts)
         hits.update(self._any)
-        return sorted({self._rows[row][1] for row in hits if self._fits(self._rows[row][0], types, kind)})
+        there = files if whole else None
+        return sorted({self._rows[row][1] for row in hits if self._fits(self._rows[row][0], types, there, kind)})
 
     def related(self, types: Iterable[str], files: Iterable[str]) -> list[int]:
         """Return signatures that ask for one of these exception types, or for a frame in one of these files."""
         rows = {row for name in types for row in self._by_type.get(name, ())}
         rows.update(row for name in files for row in self._by_file.get(name, ()))
         return sorted({self._rows[row][1] for row in rows})
+
+    def near(self, types: Iterable[str], text: str, files: Iterable[str], limit: int) -> list[int]:
+        """Return up to `limit` signatures of which a text or a file is there, those with the most traces first."""
+        types = frozenset(types)
+        traces = Counter(self._hits(text))
+        traces.update(row for name in files for row in self._by_file.get(name, ()))
+        found: Counter[int] = Counter()
+        for row, count in traces.items():
+            atoms, number = self._rows[row]
+            found[number] = max(found[number], 2 * count + (not types.isdisjoint(atoms.types or ())))
+        return [number for number, _ in sorted(found.items(), key=lambda one: (-one[1], one[0]))[:limit]]
 
     def _hits(self, text: str) -> set[int]:
         found: set[int] = set()
@@ -84,8 +99,12 @@ class Index:
         return found
 
     @staticmethod
-    def _fits(atoms: Atoms, types: frozenset[str], kind: str) -> bool:
-        return (not atoms.types or not types.isdisjoint(atoms.types)) and (not atoms.kinds or kind in atoms.kinds)
+    def _fits(atoms: Atoms, types: frozenset[str], files: frozenset[str] | None, kind: str) -> bool:
+        return (
+            (not atoms.types or not types.isdisjoint(atoms.types))
+            and (not atoms.files or files is None or not files.isdisjoint(atoms.files))
+            and (not atoms.kinds or kind in atoms.kinds)
+        )
 
 
 def grams(text: str) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from triage.library import worth
@@ -141,6 +142,11 @@ def _frames(match: Match, subject: Subject, link: Link, context: Context) -> Res
 def _alike(wanted: str, message: str) -> float:
     from rapidfuzz import fuzz
 
+    return fuzz.partial_ratio(_masked(wanted), _masked(message[:2000]))
+
+
+@lru_cache(maxsize=1024)
+def _masked(text: str) -> str:
     from triage.fingerprint import mask_volatile
 
-    return fuzz.partial_ratio(mask_volatile(wanted), mask_volatile(message[:2000]))
+    return mask_volatile(text)

@@ -88,6 +88,11 @@ class Subject:
         """The base names of the files of its frames."""
         return frozenset(frame.file.rpartition("/")[2] for link in self.links for frame in link.frames)
 
+    @cached_property
+    def whole(self) -> bool:
+        """Say whether all of its stacks were read: none was cut, and no exception stands there without one."""
+        return not self.partial and all(link.frames or not link.type for link in self.links)
+
     @property
     def partial(self) -> bool:
         """Say whether part of its traceback was not in what was read."""
