@@ -6,7 +6,6 @@ a general fallback: whatever signature or row of knowledge fits comes first, and
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
@@ -52,7 +51,7 @@ def last_words(incident: Incident, attempt: Attempt) -> None:
     if strongest.kind == "unit" and (strongest.data.get("signal") or "engine" not in incident.facts):
         return
     death = min(f.order for f in failures if f.fatal) if any(f.fatal for f in failures) else strongest.order
-    telling = re.compile(knowledge("messages")["telling"])
+    telling = regex(knowledge("messages")["telling"])
     words = [
         (number, said, track.stream, track.rank)
         for track in attempt.tracks

@@ -39,7 +39,7 @@ def _kinds() -> _Kinds:
     return _Kinds(
         status=frozenset(table["status"]),
         wrappers=frozenset(table["wrappers"]["types"]),
-        texts=re.compile("|".join(f"(?:{text})" for text in table["wrappers"]["texts"])),
+        texts=regex("|".join(f"(?:{text})" for text in table["wrappers"]["texts"])),
         consequences=frozenset(table["consequences"]),
     )
 

@@ -154,7 +154,7 @@ def _xids() -> tuple[dict[str, Any], dict[str, float]]:
 
 @cache
 def _rows() -> tuple[tuple[tuple[str, ...], re.Pattern[str], dict[str, Any]], ...]:
-    return tuple((tuple(row["any"]), re.compile(row["re"]), row) for row in knowledge("native")["kernel"])
+    return tuple((tuple(row["any"]), regex(row["re"]), row) for row in knowledge("native")["kernel"])
 
 
 def _event(line: Line, row: tuple[str, float | None, bool], text: str, data: dict[str, str]) -> Event:

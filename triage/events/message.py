@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from triage.data import knowledge
 from triage.events.candidates import Candidates
 from triage.events.positions import TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event, ExceptionInfo, Line
 from triage.patterns import LinePattern
 
@@ -37,7 +38,7 @@ class Noise:
     def __init__(self, table: Any = None) -> None:
         table = table or knowledge("noise")
         self._contains: tuple[str, ...] = tuple(table["contains"])
-        self._matches = re.compile("|".join(f"(?:{row})" for row in table["matches"]))
+        self._matches = regex("|".join(f"(?:{row})" for row in table["matches"]))
 
     def covers(self, text: str) -> bool:
         """Take a line's text; return whether it is known to mean nothing."""
@@ -58,11 +59,11 @@ class MessageReader:
         self._candidates = Candidates(row.literals for row in self._rows)
         fallback = table["fallback"]
         self._words: tuple[str, ...] = tuple(fallback["words"])
-        self._error = re.compile(fallback["re"])
+        self._error = regex(fallback["re"])
         self._error_level: float = fallback["level"]
         self._strong: frozenset[str] = frozenset(fallback["strong"])
         self._strong_level: float = fallback["strong_level"]
-        self._bare = re.compile(table["bare_exception"]["re"])
+        self._bare = regex(table["bare_exception"]["re"])
         self._bare_level: float = table["bare_exception"]["level"]
 
     def ends(self, line: Line) -> bool:

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lazy import regex
 from triage.records import dataclass
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def _rows(section: str) -> tuple[_Row, ...]:
     return tuple(
         _Row(
             tuple(row.get("any", ())),
-            re.compile(row["re"]) if "re" in row else None,
+            regex(row["re"]) if "re" in row else None,
             Verdict(row["name"], row["level"], row.get("role"), bool(row.get("fatal"))),
         )
         for row in knowledge("native")["levels"][section]

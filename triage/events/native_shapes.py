@@ -31,7 +31,7 @@ _STARTS: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
 
 def _start(first: str, kind: str, pattern: str) -> None:
     for char in first:
-        _STARTS.setdefault(char, []).append((kind, re.compile(pattern)))
+        _STARTS.setdefault(char, []).append((kind, regex(pattern)))
 
 
 _start("F", "fatal", r"Fatal Python error: (?P<what>.*)")
@@ -100,7 +100,7 @@ _INNER: list[tuple[str, str, re.Pattern[str]]] = []
 
 
 def _inner(kind: str, literal: str, pattern: str) -> None:
-    _INNER.append((kind, literal, re.compile(pattern, re.DOTALL)))
+    _INNER.append((kind, literal, regex(pattern, re.DOTALL)))
 
 
 _inner("what", "what():", r"\s{0,8}what\(\):\s*(?P<what>.*)")

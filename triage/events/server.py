@@ -6,12 +6,12 @@ million: they are folded into one event until something else happens.
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.events.arguments import parse_arguments
 from triage.events.positions import evidence, position
+from triage.lazy import regex
 from triage.model import Event, Line
 
 if TYPE_CHECKING:
@@ -24,16 +24,16 @@ class ServerReader:
     def __init__(self) -> None:
         table: Any = knowledge("phases")
         self._phases = [
-            (row, tuple(row["any"]), re.compile(row["begin"]), re.compile(row["end"]) if "end" in row else None)
+            (row, tuple(row["any"]), regex(row["begin"]), regex(row["end"]) if "end" in row else None)
             for row in table["phases"]
         ]
-        self._facts = [(tuple(row["any"]), re.compile(row["re"])) for row in knowledge("facts_from_logs")["rows"]]
+        self._facts = [(tuple(row["any"]), regex(row["re"])) for row in knowledge("facts_from_logs")["rows"]]
         ready, serving, graceful = table["ready"], table["serving"], table["graceful"]
-        self._ready_words, self._ready = tuple(ready["any"]), re.compile(ready["re"])
+        self._ready_words, self._ready = tuple(ready["any"]), regex(ready["re"])
         self._serving_words = tuple(serving["any"])
-        self._batch, self._request = re.compile(serving["batch"]), re.compile(serving["request"])
-        self._health = re.compile(serving["health"])
-        self._graceful_words, self._graceful = tuple(graceful["any"]), re.compile(graceful["re"])
+        self._batch, self._request = regex(serving["batch"]), regex(serving["request"])
+        self._health = regex(serving["health"])
+        self._graceful_words, self._graceful = tuple(graceful["any"]), regex(graceful["re"])
         self._folding: dict[str, Event] = {}
 
     def feed(self, line: Line) -> Iterator[Event]:

@@ -11,6 +11,7 @@ from typing import Any
 
 from triage.data import knowledge
 from triage.events.positions import TEXT_LIMIT, evidence, position
+from triage.lazy import regex
 from triage.model import Event, Line
 
 _FIELDS = {
@@ -32,7 +33,7 @@ class UnitReader:
         self._rows: list[tuple[Any, re.Pattern[str]]] = []
         self._by_id: dict[str, list[tuple[Any, re.Pattern[str]]]] = {}
         for row in (table or knowledge("systemd"))["rows"]:
-            entry = (row, re.compile(row["re"]))
+            entry = (row, regex(row["re"]))
             self._rows.append(entry)
             if "message_id" in row:
                 self._by_id.setdefault(row["message_id"], []).append(entry)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
@@ -115,7 +114,7 @@ def _size(facts: dict[str, object], name: str, default: int = 0) -> int:
 def _progress(events: list[Event]) -> tuple[str | None, float | None]:
     """The furthest phase that any process reached, and when the engine said that it serves."""
     order: list[str] = knowledge("phases")["order"]
-    weak = re.compile(knowledge("phases")["weak_ready"])
+    weak = regex(knowledge("phases")["weak_ready"])
     own_word = any(event.rule == "ready" for event in events)
     sglang = any(event.rule == "arguments" and event.data.get("engine") == "sglang" for event in events)
     reached, ready = -1, None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
+from triage.lazy import regex
 
 if TYPE_CHECKING:
     from triage.model import ExceptionInfo, Failure
@@ -22,15 +22,15 @@ class ExceptionKinds:
         table = table or knowledge("roles")
         self._beside_an_engine = engine
         self._rows = [
-            (row, {key: re.compile(row[key]) for key in ("type", "message", "frame", "intro") if key in row})
+            (row, {key: regex(row[key]) for key in ("type", "message", "frame", "intro") if key in row})
             for row in table["exceptions"]
         ]
-        self._fatal = re.compile(table["fatal_intro"])
+        self._fatal = regex(table["fatal_intro"])
         self._exit_levels: dict[str, float] = table["exit_levels"]
-        self._uncaught = re.compile(table["uncaught"]["frame"])
+        self._uncaught = regex(table["uncaught"]["frame"])
         self._caught: frozenset[str] = frozenset(table["uncaught"]["not"])
         foreign = table["foreign"]
-        self._script, self._client, self._engine = (re.compile(foreign[key]) for key in ("script", "client", "engine"))
+        self._script, self._client, self._engine = (regex(foreign[key]) for key in ("script", "client", "engine"))
         self._foreign_row = {"rule": "foreign", "level": foreign["level"], "role": "consequence"}
 
     def judge(self, failure: Failure) -> None:

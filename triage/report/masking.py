@@ -41,8 +41,8 @@ class _Row:
 
     def compile(self) -> re.Pattern[str]:
         if self.compiled is None:
-            self.keep = re.compile(self.kept, re.DOTALL)
-            self.compiled = re.compile(self.source)
+            self.keep = regex(self.kept, re.DOTALL)
+            self.compiled = regex(self.source)
         return self.compiled
 
 
@@ -75,7 +75,7 @@ class Masker:
             common = set(knowledge("secrets")["common"])
             names = {name for name in hosts if 2 < len(name) < 256 and name.lower() not in common}
             found = "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
-            self._hosts = re.compile(rf"(?<![\w.-])(?:{found})(?![\w-])") if found else None
+            self._hosts = regex(rf"(?<![\w.-])(?:{found})(?![\w-])") if found else None
 
     def text(self, text: str) -> str:
         """Take any text; return it with its secrets replaced."""
