@@ -59,9 +59,9 @@ def regions(
     chunks: Iterable[bytes],
     needles: Sequence[bytes],
     *,
-    head: int = 1 << 20,
-    tail: int = 256 << 10,
-    context: int = 8 << 10,
+    head: int = 256 << 10,
+    tail: int = 128 << 10,
+    context: int = 4 << 10,
 ) -> Iterator[tuple[int, bytes]]:
     """Take raw chunks and literals; yield what stands around the literals as (byte offset, bytes) blocks, ascending.
 
@@ -115,7 +115,7 @@ def _as_written(needles: Iterable[bytes]) -> list[bytes]:
 
 
 def selector(
-    needles: Sequence[bytes], *, head: int = 8192, context: int = 48, block: int = 4096
+    needles: Sequence[bytes], *, head: int = 1024, context: int = 32, block: int = 4096
 ) -> Callable[[Sequence[bytes]], list[int]]:
     """Take literals; return what chooses, of blocks of journal messages in order, the indices that need reading.
 

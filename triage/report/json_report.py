@@ -5,6 +5,8 @@
 
 from __future__ import annotations
 
+import json
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import TYPE_CHECKING, Any
 
 from triage.report.prepare import prepared
@@ -49,7 +51,7 @@ EXPLAINED = "$.incidents[*].failures[*].explain"
 
 def to_json(report: Report, mask: bool = True) -> str:
     """Take a report; return it as one JSON document, indented, with its secrets masked unless `mask` is False."""
-    return _dumped(document(prepared(report, mask=mask)), indent=1)
+    return _indented(document(prepared(report, mask=mask)), "\n") + "\n"
 
 
 def to_jsonl(report: Report, mask: bool = True) -> str:
@@ -58,15 +60,26 @@ def to_jsonl(report: Report, mask: bool = True) -> str:
     lines = []
     for number, incident in enumerate(whole["incidents"], 1):
         verdicts = [{**verdict, "incident": 1} for verdict in whole["verdicts"] if verdict["incident"] == number]
-        lines.append(_dumped({**whole, "verdicts": verdicts, "incidents": [incident]}, indent=None))
+        one = {**whole, "verdicts": verdicts, "incidents": [incident]}
+        lines.append(_dumped(one, separators=(",", ":")) + "\n")
     return "".join(lines)
 
 
-def _dumped(value: Any, indent: int | None) -> str:
-    import json
+def _indented(value: Any, line: str) -> str:
+    """Write a value as `json.dumps` does with an indent of one; `json` itself is slow where it indents."""
+    if isinstance(value, str):
+        return _quoted(value)
+    if not value or not isinstance(value, (dict, list, tuple)):
+        return _dumped(value)
+    inner = line + " "
+    if isinstance(value, dict):
+        rows = [f"{_quoted(str(name))}: {_indented(each, inner)}" for name, each in value.items()]
+        return f"{{{inner}{f',{inner}'.join(rows)}{line}}}"
+    return f"[{inner}{f',{inner}'.join([_indented(each, inner) for each in value])}{line}]"
 
-    separators = (",", ":") if indent is None else None
-    return json.dumps(value, indent=indent, allow_nan=False, separators=separators) + "\n"
+
+def _dumped(value: Any, separators: tuple[str, str] | None = None) -> str:
+    return json.dumps(value, allow_nan=False, separators=separators)
 
 
 def document(report: Report) -> dict[str, Any]:
