@@ -2,6 +2,7 @@
 
 import importlib.util
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -13,9 +14,16 @@ pytestmark = pytest.mark.systemd
 
 HERE = Path(__file__)
 ROOT = HERE.parent.parent.parent
-_spec = importlib.util.spec_from_file_location("triage_watch_box", HERE.with_name("box.py"))
-_box = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(_box)
+
+
+def _module(name):
+    spec = importlib.util.spec_from_file_location(f"triage_watched_{name}", HERE.with_name(f"{name}.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+_box, _loopback = _module("box"), _module("loopback")
 
 
 class Inside:
@@ -170,3 +178,21 @@ def test_a_watch_from_outside_reads_the_journal_alone(inside):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode in (1, 3), done.stderr
     assert json.loads(done.stdout.splitlines()[-1])["event"] == "failed"
+
+
+def test_another_host_is_watched_over_ssh(inside, tmp_path):
+    """A real sshd whose users get the box's systemd: started there, followed there, diagnosed here."""
+    inside.unit("w-far", "raise")
+    with _loopback.listening(tmp_path) as there:
+        into = f"/usr/bin/nsenter -t {inside.box._leader} -m -u -i -n -p -C --"
+        for name in ("systemctl", "journalctl"):
+            there.command(name, f'exec {into} /usr/bin/{name} "$@"')
+        done = subprocess.run(
+            [sys.executable, "-m", "triage", "watch", "w-far", "-H", "gpu-07", "--start", "--format", "jsonl"],
+            capture_output=True, text=True, timeout=60, check=False,
+            env={**os.environ, "SYSTEMD_SSH": str(there.program)},
+        )  # fmt: skip
+    assert done.returncode in (1, 3), done.stderr
+    said = [json.loads(line) for line in done.stdout.splitlines()]
+    assert said[-1]["event"] == "failed"
+    assert root(said)["exception"]["type"] == "IndexError"

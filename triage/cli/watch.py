@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from triage.model import TriageError
+from triage.records import replace
 
 if TYPE_CHECKING:
     import argparse
 
+    from triage.sources.query import JournalQuery
+    from triage.watching.host import Host
     from triage.watching.say import Teller
 
 _TIMEOUT, _STALL = "22m", "5m"
@@ -40,6 +44,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("where it runs")
     where.add_argument("--user", action="store_true", help="a unit of the calling user's service manager")
     where.add_argument("-M", "--machine", metavar="NAME", help="a unit of a local container")
+    where.add_argument(
+        "-H", "--host", metavar="[USER@]HOST[:PORT]",
+        help="a unit of another host, over ssh (never asks; only systemd is needed there); --health is asked from here",
+    )  # fmt: skip
     where.add_argument("--namespace", metavar="NAME", help="its journal namespace (LogNamespace= of the unit)")
     where.add_argument("-D", "--directory", type=Path, metavar="DIR", help="only the journal files below DIR are seen")
     group = parser.add_argument_group("output")
@@ -84,16 +92,17 @@ def run(args: argparse.Namespace) -> int:
         restarts=args.restarts,
     )
     query = JournalQuery(directory=args.directory, user=args.user, machine=args.machine, namespace=args.namespace)
-    host = LocalHost(query)
     library = load(args.signatures)
     for problem in library.problems:
         print(f"triage: signature left out: {one_line(str(problem))}", file=sys.stderr)
     _end_as_interrupted()
     teller = _teller(args)
-    watch = Watch(host, unit, library, settings, teller)
     try:
-        verdict = watch.run()
-        teller.ended(watch, verdict)
+        with ExitStack() as connections:
+            host: Host = _there(args.host, query, connections) if args.host else LocalHost(query)
+            watch = Watch(host, unit, library, settings, teller)
+            verdict = watch.run()
+            teller.ended(watch, verdict)
     except BrokenPipeError:
         # Whoever read this went away: 0 would say that the unit is ready.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -101,6 +110,16 @@ def run(args: argparse.Namespace) -> int:
     finally:
         teller.close()
     return verdict.status
+
+
+def _there(name: str, query: JournalQuery, connections: ExitStack) -> Host:
+    """Take the name of another host, and which of its units are meant; return it, connected."""
+    from triage.sources.remote import Remote
+    from triage.watching.host import RemoteHost
+
+    remote = Remote(name)
+    replace(query, remote=remote).check()
+    return RemoteHost(connections.enter_context(remote), query)
 
 
 def _teller(args: argparse.Namespace) -> Teller:

@@ -1,25 +1,30 @@
 """Where a unit runs: its state, its journal as it is written, and the order to start it.
 
-`Host` is what a watch needs of it; `LocalHost` is this host, by way of systemctl and journalctl.
+`Host` is what a watch needs of it; `LocalHost` is this host, by way of systemctl and journalctl; `RemoteHost` is
+another one, over ssh.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import time
 from typing import TYPE_CHECKING, Protocol
 
 from triage.model import TriageError
+from triage.records import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from triage.sources.feed import Feed
     from triage.sources.query import Group, JournalQuery
+    from triage.sources.remote import Remote
     from triage.sources.systemctl import UnitState
 
 _TIMEOUT = 30.0
+_SECONDS = re.compile(r"\d{9,12}\.\d{1,9}")
 _GLANCE = "LoadState,ActiveState,SubState,Result,Type,NRestarts,MainPID,InvocationID"
 
 
@@ -101,6 +106,53 @@ class LocalHost:
     def _manager(self) -> list[str]:
         machine = [f"--machine={self.query.machine}"] if self.query.machine is not None else []
         return [*(["--user"] if self.query.user else []), *machine]
+
+
+class RemoteHost:
+    """Another host, over ssh. Nothing is needed there but systemd."""
+
+    controls = True
+
+    def __init__(self, remote: Remote, query: JournalQuery) -> None:
+        """Take the host, opened, and a query, of which the place is used. Raises `TriageError` without connection."""
+        self.query = replace(query, remote=remote)
+        self.query.check()
+        self._remote = remote
+        # Its clock is not this one's, and how long a service has been silent is told by its stamps.
+        said = (remote.text(["date", "+%s.%N"]) or "").strip()
+        self._ahead = float(said) - time.time() if _SECONDS.fullmatch(said) else 0.0
+
+    def now(self) -> float:
+        return time.time() + self._ahead
+
+    def unit_state(self, unit: str) -> UnitState | None:
+        return self._remote.unit_state(unit, user=self.query.user)
+
+    def glance(self, unit: str) -> UnitState | None:
+        from triage.sources.systemctl import parse_show
+
+        try:
+            shown = self._remote.text(["systemctl", *self._manager(), "show", f"--property={_GLANCE}", "--", unit])
+        except TriageError:
+            return None  # whoever reads the journal tells of the lost connection
+        return parse_show(unit, shown) if shown is not None else None
+
+    def start(self, unit: str) -> None:
+        words = ["systemctl", *self._manager(), "start", "--no-block", "--no-ask-password", "--", unit]
+        status, _, said = self._remote.connection.run(words)
+        if status:
+            reason = said.strip().splitlines()
+            why = reason[0] if reason else f"systemctl ended with {status}"
+            raise TriageError(f"{self._remote.host}: cannot start {unit}: {why}")
+
+    def feed(self, groups: Sequence[Group], since: int, say: Callable[[str], None]) -> Feed:
+        from triage.sources.feed import JournalctlFeed
+
+        where = [f"--namespace={self.query.namespace}"] if self.query.namespace is not None else []
+        return JournalctlFeed(where, groups, since=since, say=say, connection=self._remote.connection)
+
+    def _manager(self) -> list[str]:
+        return ["--user"] if self.query.user else []
 
 
 def _run(command: Sequence[str]) -> subprocess.CompletedProcess[bytes] | None:
