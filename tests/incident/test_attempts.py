@@ -40,3 +40,24 @@ def test_a_banner_without_a_death_is_a_child_or_another_node(tmp_path):
         "ImportError: no such plugin",
     ]
     assert len(attempts(tmp_path, BANNER, *caught, BANNER)) == 1
+
+
+def test_lines_that_came_after_the_units_end_belong_to_its_run():
+    """journald, when it reads them, no longer knows the invocation: they begin no run of their own."""
+    from triage.events import extract
+    from triage.incident import split
+    from triage.lines import read_entries
+    from triage.model import Entry
+
+    manager = {"_PID": "1", "_UID": "0", "_SYSTEMD_UNIT": "init.scope", "UNIT": "x.service", "INVOCATION_ID": "a" * 32}
+    started = {**manager, "MESSAGE_ID": "39f53479d3a045ac8e11786248231fbf", "MESSAGE": "Started x.service."}
+    failed = {
+        **manager,
+        "MESSAGE_ID": "d9b373ed55a64feb8242e02dbe79a49c",
+        "MESSAGE": "x.service: Failed with result 'exit-code'.",
+        "UNIT_RESULT": "exit-code",
+    }
+    own = {"_SYSTEMD_UNIT": "x.service", "_PID": "7", "_TRANSPORT": "stdout", "MESSAGE": "giving up"}
+    entries = [Entry(fields, 10**15 + n, None, n) for n, fields in enumerate([started, failed, own])]
+    ((attempt,),) = split(extract(read_entries(entries, "journal")))
+    assert (attempt.invocation, [track.pid for track in attempt.tracks]) == ("a" * 32, [7])

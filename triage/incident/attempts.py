@@ -86,8 +86,10 @@ def _by_invocation(unit: str, events: list[Event], tracks: list[Track]) -> list[
     for event in events:
         current = event.invocation or current
         attempts.setdefault(current, Attempt(unit, current)).events.append(event)
-    for track in tracks:
-        attempts.setdefault(track.invocation, Attempt(unit, track.invocation)).tracks.append(track)
+    for track in sorted(tracks, key=lambda track: track.invocation is None):
+        # journald no longer knows the invocation of lines that it reads after the unit has ended.
+        invocation = track.invocation or _running(attempts, track.first)
+        attempts.setdefault(invocation, Attempt(unit, invocation)).tracks.append(track)
     ordered = sorted(attempts.values(), key=_start)
     merged: list[Attempt] = []
     for attempt in ordered:
@@ -96,6 +98,12 @@ def _by_invocation(unit: str, events: list[Event], tracks: list[Track]) -> list[
         else:
             merged.append(attempt)
     return merged
+
+
+def _running(attempts: dict[str | None, Attempt], number: int) -> str | None:
+    """Return the invocation that had begun last when the line of this number was read."""
+    begun = [(start, name) for name, attempt in attempts.items() if name and (start := _start(attempt)) <= number]
+    return max(begun)[1] if begun else None
 
 
 def _start(attempt: Attempt) -> int:
