@@ -34,9 +34,9 @@ def chain(event):
 
 CAPTURE = "init_torch_distributed"
 ALL = {
-    "interleaved-eight-ranks": [("IndexError", "f", "inferred")] * 5
+    "interleaved-eight-ranks": [("IndexError", "f", "inferred")] * 6
     + [("ValueError", "f", "inferred")]
-    + [("IndexError", "f", "inferred")] * 2
+    + [("IndexError", "f", "inferred")]
     + [("ChildFailedError", "launch_agent", "exact")],
     "interleaved-four-ranks": [("AttributeError", "__init__", "inferred")] * 4,
     "interleaved-shredded": [("RuntimeError", "gated_delta_rule_decode", "inferred")] * 8,

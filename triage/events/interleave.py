@@ -13,7 +13,8 @@ from itertools import pairwise
 from math import log
 from typing import TYPE_CHECKING
 
-from triage.events.interleave_cost import ANY, Edges, Prices, State, Token, goes_on, onward
+from triage.events.interleave_cost import Prices, State, Token
+from triage.events.interleave_known import ANY, Edges, goes_on, onward
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, WAITING
 from triage.records import dataclass, replace
@@ -41,14 +42,15 @@ _GREEDY = 2
 # So many tracebacks of the first reading are tried as the pattern of all.
 _PATTERNS = 6
 # Readings so much dearer than the best one are given up.
-_MARGIN = 3.6
+_MARGIN = 4.5
 _OPEN = 64
 _DROP_STACK = 6.0
 _DROP_TEXT = 3.0
 _SECOND_HEAD = 3.0
 _UNFINISHED = 2.0
 _SWITCH = 0.4
-_SHREDDED = 0.1
+# Where two writers take strict turns, a change of writer is what is expected; of many any may be the next.
+_STRICT_TURNS = -1.0
 _RELUCTANCE = 0.3
 _FEW = 6
 # New text in a message is the less likely the less writers change.
@@ -150,7 +152,7 @@ def _start(prices: Prices, carried: Sequence[Sequence[Item]]) -> _Reading:
             token = prices.token(*item)
             step = prices.step(at, token)
             if token.kind == HEAD:
-                at = prices.state(State(AT_HEAD))
+                at = prices.chained(at)
             elif step is not None:
                 at = step.state
                 facts.update(step.facts)
@@ -180,9 +182,8 @@ def _switch_cost(tokens: Sequence[Token], carried: int) -> float:
     if frames < _FEW:
         return _SWITCH
     # A line of another writer is a source line itself, four times in ten.
-    share = min(1.0, max(0.02, torn / frames / 0.6 * writers / (writers - 1)))
-    same, other = 1.0 - share + share / writers, share / writers
-    return max(_SHREDDED, _RELUCTANCE * log(same / other))
+    stays = min(0.98, max(0.02, 1.0 - torn / frames / 0.6))
+    return max(_STRICT_TURNS / (writers - 1), _RELUCTANCE * log(stays / (1.0 - stays) * (writers - 1)))
 
 
 class _Search:
@@ -226,7 +227,7 @@ class _Search:
         used = set(start.facts)
         facts_of: list[set[int]] = [set() for _ in states]
         cost, last = 0.0, start.last
-        done, fresh = self._prices.state(State(DONE)), self._prices.state(State(AT_HEAD))
+        done = self._prices.state(State(DONE))
         for token, owner in zip(tokens, owners, strict=True):
             if token.kind == CLOSE:
                 states = [done if self._prices.states[at].at == AT_MESSAGE else at for at in states]
@@ -236,11 +237,11 @@ class _Search:
                 continue
             if token.kind == HEAD:
                 if owner == len(states):
-                    states.append(fresh)
+                    states.append(self._prices.state(State(AT_HEAD)))
                     stories.append(0)
                     facts_of.append(set())
                 else:
-                    states[owner] = fresh
+                    states[owner] = self._prices.chained(states[owner])
                     stories[owner] = onward(stories[owner], HEAD)
                 last = owner
                 continue
@@ -282,7 +283,7 @@ class _Search:
                 if self._prices.states[at].at == AT_CHAIN:
                     cost = reading.cost + (0.0 if owner == reading.last else self._switch)
                     story = onward(reading.stories[owner], HEAD)
-                    out.append((cost, number, owner, self._prices.state(State(AT_HEAD)), story, ()))
+                    out.append((cost, number, owner, self._prices.chained(at), story, ()))
                     chained = True
         cost = reading.cost + (_SECOND_HEAD if chained else 0.0)
         out.append((cost, number, len(reading.states), self._prices.state(State(AT_HEAD)), 0, ()))

@@ -97,6 +97,24 @@ def releases_of(frames: Sequence[Frame], *more: Sequence[Frame], known: Table | 
     return ReleaseReading(found.sorted(left), len(calls), f"{len(calls)} frames agree", probable)
 
 
+def called_on(path: str, line: int, function: str) -> frozenset[str]:
+    """Take a source file as `own_file` returns it, a line and the function that it stands in; return what any release
+    calls there, by the names that frames of what is called have. Empty where no release has a call there.
+    """
+    found = table()
+    source = found.source(path) if found is not None else None
+    names: set[str] = set()
+    if source is None:
+        return frozenset()
+    for _, first, body in source.scopes(function):
+        if first <= line < first + length(body):
+            lines, numbers = source.calls(body)
+            at = bisect_left(lines, line - first)
+            if at < len(lines) and lines[at] == line - first:
+                names |= source.names_of(numbers.split(" ")[at])
+    return frozenset(names)
+
+
 def own_file(path: str) -> str | None:
     """Take a frame's file; return it below the package's parent (`sglang/srt/utils.py`), None if it is not covered."""
     if len(path) > _LONGEST:

@@ -1,17 +1,4 @@
-"""For the tests of packs made elsewhere: what `triage signatures test` and `triage signatures check` say, for pytest.
-
-import pytest
-from triage.testing import Pack
-
-PACK = Pack("my-pack")
-
-@pytest.mark.parametrize("fixture", PACK.fixtures, ids=str)
-def test_fixture(fixture):
-    assert PACK.problems(fixture) == []
-
-def test_signatures():
-    assert [str(issue) for issue in PACK.issues()] == []
-"""
+"""A pack of signatures and fixtures, tested together with triage's own signatures."""
 
 from __future__ import annotations
 
