@@ -34,6 +34,7 @@ CASES = [
         "CUDA out of memory. Tried to allocate 1 MiB. GPU 12 has 8 GiB",
     ),
     ("Cannot open /models/a/b.safetensors: no such file", ["open"], "Cannot open ./x.safetensors: no such file"),
+    ("no slot for request 8f2c1a", ["request"], "no slot for request 00b7ce21"),
     (
         "connection to 10.1.2.3:5000 timed out after 30s",
         ["address", "after"],

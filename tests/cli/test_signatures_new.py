@@ -1,5 +1,6 @@
 """`triage signatures new`: what it writes from real logs passes the linter and its own test, and nothing else changes."""
 
+import io
 import re
 from pathlib import Path
 
@@ -151,12 +152,21 @@ def test_report_does_for_a_log(triage, checkout):
     assert triage("signatures", "test", "pack", "-q").status == 0
 
 
+def test_standard_input_does_for_a_log(triage, checkout, monkeypatch):
+    """What another program prints goes straight into a draft."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper((checkout / "server.log").open("rb")))
+    said = triage("signatures", "new", "-", "--id", "lab/rotor-stalled")
+    assert (said.status, said.err) == (0, "")
+    assert "certain by the new signature" in said.out
+    assert (checkout / "fixtures/lab/rotor-stalled/first.log").is_file()
+    assert triage("signatures", "test", "lab/rotor-stalled", "-q").status == 0
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ([], "name a log, or a report with --from-json FILE"),
         (["server.log", "--from-json", "x.json"], "name a log, or a report"),
-        (["-"], "save it to a file first"),
         (["none.log"], "none.log"),
         (["good.log"], "good.log has no root failure to write a signature for: good.log is healthy"),
     ],

@@ -1,4 +1,4 @@
-"""`triage signatures new LOG`: a first draft of a signature and its fixture."""
+"""`triage signatures new LOG|-`: a first draft of a signature and its fixture."""
 
 from __future__ import annotations
 
@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 def configure(name: str, parser: argparse.ArgumentParser) -> None:  # noqa: ARG001 - there is one action here
     """Add the options."""
     parser.add_argument(
-        "log", nargs="?", type=Path, metavar="LOG", help="a log that shows the failure, compressed or not"
+        "log",
+        nargs="?",
+        type=Path,
+        metavar="LOG",
+        help="a log that shows the failure, compressed or not; - is standard input",
     )
     parser.add_argument("--from-json", type=Path, metavar="FILE", help="a report of --format json instead of a log")
     parser.add_argument("--id", metavar="AREA/SLUG", help="the signature's id (default: made of what failed)")
@@ -31,6 +35,7 @@ Nothing is asked, nothing is overwritten, and nothing is written outside of the 
 examples:
   triage signatures new server.log
   triage signatures new server.log.gz --id sglang/what-happened --pack my-pack
+  kubectl logs engine-0 | triage signatures new -
 """
 
 
@@ -44,22 +49,36 @@ def run(args: argparse.Namespace) -> int:
         raise TriageError("name a log, or a report with --from-json FILE")
     pack = args.pack or default_pack()
     library = load(_packs(args.signatures, pack))
-    if args.log == Path("-"):
-        raise TriageError("the log is read more than once: save it to a file first")
-    if args.log is not None:
+    if args.log is not None and args.log != Path("-"):
         _tell(draft(args.log, pack, library, args.id), pack)
         return 0
     import tempfile
 
-    from triage.authoring.draft.reports import log_of
-
-    text = log_of(args.from_json)
     pack.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".draft-", dir=pack) as place:
-        log = Path(place, "report.log")
-        log.write_text(text, encoding="utf-8", errors="backslashreplace")
+    with tempfile.TemporaryDirectory(prefix=".draft-", dir=pack) as place:  # a log is read more than once
+        if args.log is not None:
+            log = Path(place, "standard-input.log")
+            _keep(log)
+        else:
+            from triage.authoring.draft.reports import log_of
+
+            log = Path(place, "report.log")
+            log.write_text(log_of(args.from_json), encoding="utf-8", errors="backslashreplace")
         _tell(draft(log, pack, library, args.id), pack)
     return 0
+
+
+def _keep(log: Path) -> None:
+    """Write what comes from standard input to a file."""
+    import shutil
+    import sys
+
+    if sys.stdin.isatty():
+        raise TriageError(
+            "nothing is piped into standard input: name a log, or pipe one into `triage signatures new -`"
+        )
+    with log.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
 
 
 def _packs(packs: list[Path], pack: Path) -> list[Path]:
@@ -79,7 +98,8 @@ def _tell(made: Draft, pack: Path) -> None:
     print(one_line(f"{made.failure}{sure}"))
     for path in made.files:
         print(f"wrote  {path}")
-    print(f"       the fixture has {made.kept:,} of {made.total:,} lines; {made.masked} different values are masked")
+    masked = "1 value is masked" if made.masked == 1 else f"{made.masked} different values are masked"
+    print(f"       the fixture has {made.kept:,} of {made.total:,} lines; {masked}")
     if made.known:
         print(f"note   known already: {', '.join(made.known)}; a new one has to say more")
     for note in made.notes:
@@ -91,6 +111,6 @@ def _tell(made: Draft, pack: Path) -> None:
     signature = made.files[0]
     fixtures = pack / "fixtures" / made.id
     print("next:")
-    print(f"  1. write the cause and a reference into {signature}; read the fixture: may it be public?")
+    print(f"  1. write the cause, a reference and a better title into {signature}; read the fixture: may it be public?")
     print(f"  2. put a log that looks alike and means something else into {fixtures}/confuser-WHAT.log")
     print(f"  3. triage signatures check {signature} && triage signatures test {signature}")
