@@ -111,6 +111,37 @@ def syslog(lines: list[str]) -> Iterator[str]:
         yield f"<30>{line}"
 
 
+def quoted(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"> {line}".rstrip()
+
+
+def numbered(lines: list[str]) -> Iterator[str]:
+    for index, line in enumerate(lines, 1):
+        yield f"{index:6}\t{line}"
+
+
+def grepped(lines: list[str]) -> Iterator[str]:
+    for index, line in enumerate(lines, 1):
+        mark = ":" if "rror" in line else "-"
+        yield f"logs/server.log{mark}{index}{mark}{line}"
+
+
+def process_manager(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"0|sglang   | {line}"
+
+
+def scheduler(lines: list[str]) -> Iterator[str]:
+    for index, line in enumerate(lines):
+        yield f"{stamp(index)} [ERROR] sglang: {line}"
+
+
+def tabbed(lines: list[str]) -> Iterator[str]:
+    for line in lines:
+        yield f"\t{line}"
+
+
 def coloured(lines: list[str]) -> Iterator[str]:
     for line in lines:
         yield f"\x1b[1m\x1b[38;5;208m{line}\x1b[0m\x1b]8;;http://x\x07"
@@ -137,6 +168,8 @@ STACKS = [
     (journal_iso, actions),
     (srun, journal_short),
 ]
+# What no row of the table knows, learned from the log.
+FOREIGN = [quoted, numbered, grepped, process_manager, scheduler, tabbed]
 # These name a rank of their own for every line.
 RANKED = {mpirun}
 
@@ -165,6 +198,17 @@ def test_one_wrapping_changes_nothing(name: str, wrapper: Wrapper) -> None:
             [(text, None, record) for text, _, record in want],
         )
     assert got == want
+
+
+@pytest.mark.parametrize("wrapper", FOREIGN, ids=lambda wrapper: wrapper.__name__)
+@pytest.mark.parametrize("name", PLAIN)
+def test_a_prefix_that_no_row_knows_changes_nothing(name: str, wrapper: Wrapper) -> None:
+    """What stands before the beginnings that a log has of its own is no part of it."""
+    lines = case(name)
+    want = read("\n".join(lines) + "\n")
+    got = read("\n".join(wrapper(lines)) + "\n")
+    assert [text for text, _, _ in got] == [text for text, _, _ in want]
+    assert [rank for _, rank, _ in got] == [rank for _, rank, _ in want]
 
 
 @pytest.mark.parametrize("stack", STACKS, ids=lambda stack: "-in-".join(wrapper.__name__ for wrapper in stack))

@@ -11,6 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.lines.foreign import foreign
 from triage.lines.prefixes import Known, Peeler
 from triage.lines.rows import Learned, Row, name_in, rows
 from triage.lines.said import Merger, Said
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 JSON = "json"
 _ENOUGH = 3
+_FOREIGN_TRIES = 5
 _MOST_WEAK = 0.9
 _OF_ALL = 0.02
 _JOURNAL_SHARE = 0.5
@@ -33,6 +35,8 @@ class Votes:
 
     def __init__(self, learned: Learned, clock: Clock) -> None:
         self._learned = learned
+        self._clock = clock
+        self._looked = 0
         self._peeler = Peeler(Learned(everything=True, hosts=learned.hosts), clock, Merger())
         keys = "|".join(re.escape(key.split(".")[0]) for key in knowledge("prefixes")["json"]["text"])
         self._json = re.compile(rf'(?:data: )?\{{\s*"(?:.*")?(?:{keys})"\s*:', re.DOTALL)
@@ -62,7 +66,22 @@ class Votes:
                 changed |= self._accept(row.id)
         if _stands(objects, len(texts), _JSON_SHARE):
             changed |= self._accept(JSON)
-        return changed
+        return self._foreign(texts) or changed
+
+    def _foreign(self, texts: Sequence[str]) -> bool:
+        """Learn a prefix that is no row's, once, from the first lines."""
+        if self._learned.foreign or self._looked >= _FOREIGN_TRIES or JSON in self._learned.rows:
+            return False
+        self._looked += 1
+        peeler = Peeler(self._learned, self._clock, Merger())
+        nothing: Known = (Said(), None, False)
+
+        def peel(text: str, at: int) -> int:
+            peeler.peel(text, at, nothing)
+            return peeler.rest
+
+        self._learned.foreign = foreign(texts, peel)
+        return bool(self._learned.foreign)
 
     def _accept(self, name: str) -> bool:
         new = name not in self._learned.rows

@@ -68,6 +68,7 @@ class Peeler:
         self._by_first.clear()
         self._memos = {row: {} for row in rows() if self._learned.uses(row)}
         self._late = [(row.need, row) for row in self._memos if row.need is not None]
+        self._foreign = self._learned.foreign
 
     def peel(self, text: str, position: int, known: Known, level: int = 0) -> None:
         """Take a line, where to begin, and what is known of it already; peel what stands there.
@@ -86,6 +87,8 @@ class Peeler:
         self.margin = 0
         self.stamp = ""
         outer, outer_time = said, time
+        if self._foreign and not position:
+            position = self._after_foreign(text)
         late: tuple[_Try, ...] = ()
         for literal, late_row in self._late:
             if literal in text:
@@ -159,6 +162,13 @@ class Peeler:
                         break
         self.said, self.time, self.zoned, self.rest = said, time, zoned, position
         self.outer, self.outer_time = outer, outer_time
+
+    def _after_foreign(self, text: str) -> int:
+        for pattern in self._foreign:
+            found = pattern.match(text)
+            if found is not None:
+                return found.end()
+        return 0
 
     def _candidates(self, first: str) -> tuple[tuple[_Try, ...], _Quick | None]:
         fitting = [row for row in self._memos if row.need is None and row.may_begin(first)]

@@ -68,12 +68,14 @@ class Row:
 class Learned:
     """Which rows that need a vote are in use in this log, and the hosts and names that they may hold.
 
-    `hosts` are the hosts of the journal's shapes, `names` those of the rows that repeat a name, by row.
+    `foreign` matches what stands before every line and is no row's prefix (`triage.lines.foreign`). `hosts` are the
+    hosts of the journal's shapes, `names` those of the rows that repeat a name, by row.
     """
 
     rows: set[str] = field(default_factory=set)
     hosts: set[str] = field(default_factory=set)
     names: dict[str, set[str]] = field(default_factory=dict)
+    foreign: list[re.Pattern[str]] = field(default_factory=list)
     everything: bool = False
 
     def uses(self, row: Row) -> bool:
