@@ -47,6 +47,11 @@ else:
         return type(one)(**changes)
 
 
+def names_of(one: object) -> tuple[str, ...]:
+    """Return the names of a record's fields in their order, none for what is no record."""
+    return tuple(getattr(one, "__record__", ()))
+
+
 def _made(cls: Any, slots: bool, frozen: bool, eq: bool, shown: bool) -> Any:
     fields: dict[str, Any] = {}
     for base in reversed(cls.__mro__[1:]):

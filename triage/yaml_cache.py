@@ -1,20 +1,27 @@
 """Reads YAML once and keeps it as JSON, since parsing YAML is fifty times slower than parsing JSON."""
 
+# ruff: noqa: PTH103, PTH105, PTH111, PTH117, PTH118, PTH120, PTH123 - pathlib takes longer to load
+
 from __future__ import annotations
 
 import hashlib
 import json
 import os
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage import __version__
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def cache_folder() -> Path:
+
+def cache_folder() -> str:
     """Return the folder for triage's own caches, by the XDG base directory rules; it may not exist yet."""
-    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    return (base if base.is_absolute() else Path("~/.cache").expanduser()) / "sglang-triage"
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    place = os.path.join(base if os.path.isabs(base) else os.path.expanduser("~/.cache"), "sglang-triage")
+    return (
+        place if os.path.isabs(place) else os.devnull
+    )  # no home: what lies below a device can be neither read nor written
 
 
 def load(path: Path) -> Any:
@@ -27,7 +34,7 @@ def load(path: Path) -> Any:
         return json.loads(compiled.read_bytes())
     raw = path.read_bytes()
     digest = hashlib.sha256(f"{__version__}\0".encode() + raw).hexdigest()[:32]
-    place = cache_folder() / f"{path.stem}-{digest}.json"
+    place = os.path.join(cache_folder(), f"{path.stem}-{digest}.json")
     value = kept(place)
     if value is None:
         import yaml
@@ -37,32 +44,34 @@ def load(path: Path) -> Any:
     return value
 
 
-def kept(path: Path) -> Any:
+def kept(path: str) -> Any:
     """Take a file of the cache; return its content, None where it is missing, damaged or writable by other users."""
     if not _ours(path):
         return None
     try:
-        return json.loads(path.read_bytes())
+        with open(path, "rb") as file:
+            return json.load(file)
     except (OSError, ValueError):
         return None
 
 
-def keep(path: Path, value: Any) -> None:
+def keep(path: str, value: Any) -> None:
     """Write a file of the cache, whole or not at all; where that is not possible, the next run reads YAML again."""
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.{os.getpid()}")
+        folder, name = os.path.split(path)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        part = os.path.join(folder, f".{name}.{os.getpid()}")
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             json.dump(value, file, ensure_ascii=False)
-        part.replace(path)
+        os.replace(part, path)
     except (OSError, TypeError, ValueError):
         return
 
 
-def _ours(path: Path) -> bool:
+def _ours(path: str) -> bool:
     try:
-        found, above = os.lstat(path), os.lstat(path.parent)
+        found, above = os.lstat(path), os.lstat(os.path.dirname(path))
     except OSError:
         return False
     return found.st_uid == above.st_uid == os.geteuid() and not (found.st_mode | above.st_mode) & 0o022

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from triage import __version__
 
+TYPE_CHECKING = False  # importing it from typing would take longer than `--version` does
 if TYPE_CHECKING:
     from collections.abc import Sequence
 

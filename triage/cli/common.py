@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from triage.lazy import keep
 from triage.model import Report, TriageError
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def guarded(work: Callable[[], int]) -> int:
                 stream.reconfigure(errors="backslashreplace")
         status = work()
         sys.stdout.flush()
+        keep()
     except TriageError as error:
         return _refused(str(error))
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from triage.data import knowledge
 from triage.events.candidates import Candidates
 from triage.events.positions import TEXT_LIMIT, evidence, position
-from triage.lazy import regex
+from triage.lazy import compile_once, regex
 from triage.model import Event, ExceptionInfo, Line
 from triage.patterns import LinePattern
 
@@ -27,7 +27,7 @@ _SEARCHED = 16_384
 @lru_cache(maxsize=4096)
 def _compiled(pattern: str) -> re.Pattern[str] | None:
     try:
-        return re.compile(pattern)
+        return compile_once(pattern)
     except re.error:
         return None
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.events.arguments import parse_arguments
+from triage.events.candidates import Candidates
 from triage.events.positions import evidence, position
 from triage.lazy import regex
 from triage.model import Event, Line
@@ -35,9 +36,19 @@ class ServerReader:
         self._health = regex(serving["health"])
         self._graceful_words, self._graceful = tuple(graceful["any"]), regex(graceful["re"])
         self._folding: dict[str, Event] = {}
+        words = [self._serving_words, *(row[1] for row in self._phases), self._ready_words, self._graceful_words]
+        self._candidates = Candidates([*words, *(row[0] for row in self._facts)])
 
     def feed(self, line: Line) -> Iterator[Event]:
         """Take a line; yield what it says of the run. Serving lines extend the event that is open for their kind."""
+        text = line.text
+        if self._candidates.of(text):
+            yield from self._told(line)
+        arguments = parse_arguments(text)
+        if arguments and not any(word in text for word in self._serving_words):
+            yield _event(line, "arguments", arguments)
+
+    def _told(self, line: Line) -> Iterator[Event]:
         text = line.text
         if any(word in text for word in self._serving_words):
             event = self._serve(line)
@@ -67,9 +78,6 @@ class ServerReader:
                     facts.update({k: v for k, v in found.groupdict().items() if v is not None})
         if facts:
             yield _event(line, "facts", facts)
-        arguments = parse_arguments(text)
-        if arguments:
-            yield _event(line, "arguments", arguments)
 
     def interrupt(self) -> None:
         """Something else happened: serving lines that follow are serving after it."""

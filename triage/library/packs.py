@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import astuple
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,7 +95,7 @@ def compile_pack(place: Path) -> dict[str, Any]:
                 "file": name,
                 "digest": hashlib.sha256(text.encode()).hexdigest()[:16],
                 "text": text,
-                "atoms": [astuple(one) for one in atoms(signature.match)],
+                "atoms": [[one.types, one.texts, one.files, one.kinds] for one in atoms(signature.match)],
                 "lines": [[p.id, p.literals, p.regex, p.level, p.role] for p in line_patterns(signature)],
             }
     return {
@@ -143,7 +142,7 @@ def _compiled(place: Path) -> dict[str, Any]:
         return value
     key = _key(place)
     name = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
-    store = cache_folder() / f"signatures-{name}.json"
+    store = os.path.join(cache_folder(), f"signatures-{name}.json")  # noqa: PTH118 - hot
     found = kept(store)
     if isinstance(found, dict) and found.get("key") == key and found.keys() >= {"entries", "pieces", "problems"}:
         return found

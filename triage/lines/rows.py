@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triage.data import knowledge
+from triage.lazy import compile_once
 from triage.lines.clock import Clock
 from triage.lines.said import NO_RANK
 from triage.records import dataclass, field
@@ -56,7 +57,7 @@ class Row:
     def match(self) -> Match:
         """The regex's `match`; few rows are needed for one log, so each is compiled when it is."""
         if self.compiled is None:
-            self.compiled = re.compile(self.regex).match
+            self.compiled = compile_once(self.regex).match
         return self.compiled
 
     def may_begin(self, text: str) -> bool:

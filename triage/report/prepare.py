@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from triage.lazy import regex
 from triage.model import Failure, Incident, Report
+from triage.records import names_of
 from triage.report.masking import Masker, secret_name
 from triage.report.sentence import summary
 from triage.report.text import clip
@@ -65,12 +65,10 @@ def _copy(value: Any, name: str, masker: Masker | None) -> Any:
         kept = _telling(value)
         return Incident(
             **{
-                field.name: _copy(kept if field.name == "failures" else getattr(value, field.name), field.name, masker)
-                for field in fields(value)
+                name: _copy(kept if name == "failures" else getattr(value, name), name, masker)
+                for name in names_of(value)
             }
         )
-    if is_dataclass(value) and not isinstance(value, type):
-        return type(value)(**{f.name: _copy(getattr(value, f.name), f.name, masker) for f in fields(value)})
     if isinstance(value, list):
         bound = _LISTS.get(name, len(value))
         if len(value) > bound:
@@ -78,7 +76,8 @@ def _copy(value: Any, name: str, masker: Masker | None) -> Any:
         return [_copy(item, name, masker) for item in value]
     if isinstance(value, dict):
         return _facts(value, masker, depth=0)
-    return value
+    names = names_of(value)
+    return type(value)(**{name: _copy(getattr(value, name), name, masker) for name in names}) if names else value
 
 
 def _facts(value: Any, masker: Masker | None, depth: int) -> Any:

@@ -1,0 +1,169 @@
+"""Expressions and records that are made when they are first used behave as the standard library's."""
+
+import copy
+import dataclasses
+import json
+import pickle
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage import lazy
+from triage.events.candidates import Candidates
+from triage.lazy import compile_once, regex
+from triage.matching.frames import likeness
+from triage.records import dataclass, field, names_of, replace
+
+
+@dataclass(slots=True)
+class Plain:
+    name: str
+    size: int = 3
+    parts: list = field(default_factory=list, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    name: str
+
+    @property
+    def twice(self):
+        return self.name * 2
+
+
+@dataclass
+class Counted:
+    start: int = 1
+    _now: int = field(default=0, init=False, repr=False)
+
+    def __post_init__(self):
+        self._now = self.start + 1
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch, tmp_path):
+    """No expression is known from an earlier run, and nothing is kept in the user's cache."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(lazy, "_STORE", lazy._Store())
+    return tmp_path
+
+
+def again(monkeypatch):
+    monkeypatch.setattr(lazy, "_STORE", lazy._Store())
+
+
+PATTERNS = [
+    (r"(?P<rank>[PT]P\d+) (?:rank|pid)=(?P<pid>\d{1,10})(?=;|$)", 0),
+    (r"^\s*(['\"]?)(\w+)\1\s*[=:]\s*(.*)$", re.DOTALL | re.MULTILINE),
+    (r"(?i:Größe|[à-ü]+)|(?!x)y*?z{2,5}", 0),
+    (r"a  # a comment\n (?:b|c)+", re.VERBOSE),
+]
+
+
+@pytest.mark.parametrize(("pattern", "flags"), PATTERNS)
+def test_a_kept_expression_finds_what_a_compiled_one_finds(pattern, flags, monkeypatch):
+    """In the run that compiles it, and in the next one, which reads it from the cache."""
+    real = re.compile(pattern, flags)
+    texts = ["PP3 rank=77;", "'key' : [1,\n2]", "GRÖSSE größe yzz", "abcb", ""]
+    for _ in range(2):
+        found = compile_once(pattern, int(flags))
+        assert (found.groups, found.groupindex, found.flags) == (real.groups, real.groupindex, real.flags)
+        for text in texts:
+            assert [m.groups() for m in found.finditer(text)] == [m.groups() for m in real.finditer(text)]
+        lazy.keep()
+        again(monkeypatch)
+
+
+def test_the_cache_is_used(fresh, monkeypatch):
+    """The second run does not compile."""
+    compile_once("never (seen|told) before")
+    lazy.keep()
+    again(monkeypatch)
+    monkeypatch.setattr(lazy, "_numbers", None)
+    assert compile_once("never (seen|told) before").search("it was never told before")
+
+
+@pytest.mark.parametrize("numbers", ["", "1 2 3", "99999", "x", "17 4 0 3 4294967295 1"])
+def test_a_damaged_cache_is_passed_over(fresh, monkeypatch, numbers):
+    """What the engine refuses is compiled again."""
+    compile_once("some (words)")
+    lazy.keep()
+    (place,) = fresh.glob("sglang-triage/expressions-*.json")
+    value = json.loads(place.read_text())
+    value["rows"]["0 some (words)"][3] = numbers
+    place.write_text(json.dumps(value))
+    again(monkeypatch)
+    assert compile_once("some (words)").search("these are some words")[1] == "words"
+
+
+def test_an_expression_is_not_compiled_before_its_use():
+    """An error in it shows when it is used, and text that it holds can be read before."""
+    wrong = regex("(")
+    assert wrong.pattern == "("
+    with pytest.raises(re.error):
+        wrong.search("")
+    with pytest.raises(AttributeError):
+        regex("a").missing  # noqa: B018
+
+
+def test_a_lazy_expression_works_on_bytes():
+    """As some readers of raw bytes need it."""
+    assert regex(rb"\d+").findall(b"a12b3") == [b"12", b"3"]
+
+
+def test_records_behave_as_dataclasses():
+    """Equality, text, defaults, copies, and what the standard library's own functions make of them."""
+    one = Plain("a")
+    assert one == Plain("a", parts=[1])
+    assert one != Plain("b")
+    assert one != "a"
+    assert repr(one) == "Plain(name='a', size=3, parts=[])"
+    assert one.parts is not Plain("a").parts
+    assert replace(one, size=4) == dataclasses.replace(one, size=4) == Plain("a", 4)
+    assert dataclasses.asdict(one) == {"name": "a", "size": 3, "parts": []}
+    assert [each.name for each in dataclasses.fields(Plain)] == list(names_of(one))
+    assert copy.deepcopy(one) == pickle.loads(pickle.dumps(one)) == one
+    assert names_of("text") == ()
+    with pytest.raises(TypeError):
+        hash(one)
+    with pytest.raises(TypeError, match="missing 1 required"):
+        Plain()
+    with pytest.raises(AttributeError):
+        one.other = 1
+
+
+def test_frozen_records_cannot_be_changed():
+    """But be hashed, copied and pickled."""
+    one = Fixed("ab")
+    assert one.twice == "abab"
+    assert {one: 1}[Fixed("ab")] == 1
+    assert copy.deepcopy(one) == pickle.loads(pickle.dumps(one)) == one
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        one.name = "c"
+
+
+def test_a_record_may_finish_itself():
+    """With `__post_init__`, and with fields that are no arguments."""
+    assert Counted()._now == 2
+    assert repr(Counted(4)) == "Counted(start=4)"
+    assert Counted.start == 1
+
+
+@given(st.lists(st.text("aB1 2-", min_size=1, max_size=5), max_size=8), st.text("aB1 2-", max_size=40))
+def test_candidates_hold_every_row_of_which_a_word_is_in_the_text(words, text):
+    """Numbers, also where a word begins or ends in the middle of one, make no difference."""
+    candidates = Candidates([(word,) for word in words])
+    for each in (text, text + "0", text):
+        found = candidates.of(each)
+        assert list(found) == sorted(found)
+        assert {number for number, word in enumerate(words) if word in each} <= set(found)
+
+
+@given(st.text("abc/_", max_size=30), st.text("abc/_", max_size=30))
+def test_likeness_is_that_of_rapidfuzz(one, other):
+    """Which takes long to load."""
+    from rapidfuzz import fuzz
+
+    assert likeness(one, other) == pytest.approx(fuzz.ratio(one, other))
