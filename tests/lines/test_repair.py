@@ -52,6 +52,21 @@ def test_the_frame_of_a_terminals_pane() -> None:
     assert texts == bare
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "  File &quot;x.py&quot;, line 3, in &lt;module&gt;",
+        "  File “x.py”, line 3, in <module>",
+        "\u00a0 File \u201cx.py\u201d, line\u00a03, in <module>",
+        "  File &#34;x.py&#34;, line 3, in &lt;module&gt;",
+    ],
+)
+def test_quotes_and_blanks_of_a_web_page(line: str) -> None:
+    """And those that a chat made typographic."""
+    (found,) = physical([(0, line.encode())])
+    assert decode(found) == '  File "x.py", line 3, in <module>'
+
+
 def test_broken_utf8_is_replaced() -> None:
     """Bytes that are no UTF-8 become U+FFFD, and the rest of the line is read."""
     assert texts(b"caf\xe9 \xff\xfe [x]\nnext\n") == ["caf\ufffd \ufffd\ufffd [x]", "next"]

@@ -20,10 +20,17 @@ LONGEST_TEXT = 64 << 10
 COUNTED = 8 << 20
 """Line numbers are counted up to this offset; beyond it they would cost more than they are worth."""
 
-_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[", b"[0m", b";0m", b"\xe2\x94\x82")
+_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[", b"[0m", b";0m",
+            b"\xe2\x94\x82", b"\xc2\xa0", b"File \xe2\x80\x9c", b"&quot;", b"&#")  # fmt: skip
 _ANSI = regex(r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]")
 # Colours of which a web console or a copy lost the escape character.
 _BARE = regex(r"(?<!001b)(?<!001B)(?<!033)(?<!x1b)\[(?:0|[349]\d|\d{1,2}(?:;\d{1,3}){1,4})?m(?!\])")
+# What a web page or a chat makes of quotes.
+_ENTITIES = {
+    "&quot;": '"', "&#34;": '"', "&#39;": "'", "&#039;": "'", "&#x27;": "'", "&apos;": "'", "&lt;": "<", "&gt;": ">",
+    "&nbsp;": " ", "&amp;": "&",
+}  # fmt: skip
+_ENTITY = regex("|".join(_ENTITIES))
 _BAR = regex(r"\d+%(?:\|| Completed \|)[^\[\r]{0,400}\[[^\]\r]{0,200}\]")
 _HEAD = regex(r"\[20\d\d-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{3})?(?P<labels>(?: [A-Z][A-Z_]{1,9}\d+)*)\] ")
 _NO_LETTER = regex(r"[\W\d_]+|\b[A-Za-z]?(?:it|B)?/s\b")
@@ -122,13 +129,23 @@ def decode(line: Physical) -> str:
 
 
 def plain(text: str) -> str:
-    """Take text; return it without terminal escapes, a pane's frame, NUL bytes and carriage returns at its end."""
+    """Take text; return it as its program wrote it.
+
+    Without terminal escapes, a pane's frame, NUL bytes and carriage returns at its end, and with the quotes and blanks
+    that a web page or a chat put others for.
+    """
     if "\x1b" in text or "\0" in text or "033[" in text or "\x1e" in text or "\\x1b[" in text:
         text = _ANSI.sub("", text)
     if "[0m" in text or ";0m" in text:
         text = _BARE.sub("", text)
     if "│" in text:
         text = _unframed(text)
+    if "&quot;" in text or "&#" in text:
+        text = _ENTITY.sub(lambda found: _ENTITIES[found[0]], text)
+    if "File “" in text:
+        text = text.replace("“", '"').replace("”", '"')
+    if "\u00a0" in text:
+        text = text.replace("\u00a0", " ")
     return text.rstrip("\r") if "\r" in text else text
 
 
