@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from triage.events import Extraction
-    from triage.model import Gap, Position
+    from triage.model import Entry, Gap, Position
     from triage.patterns import LinePattern
     from triage.sources.query import JournalQuery
     from triage.sources.rotated import RotatedSource
@@ -18,6 +18,10 @@ if TYPE_CHECKING:
 
 # Text below this size is read line by line; above it only regions around what may matter are.
 WHOLE_BYTES = 8 * 1024 * 1024
+# Entries of a batch of which not all are read, and of its first and last ones that are.
+_LARGE, _EDGE = 500, 48
+# An entry with one of these fields is systemd's or journald's.
+_SAID_BY_OTHERS = frozenset({"MESSAGE_ID", "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT"})
 
 
 @dataclass(slots=True)
@@ -87,6 +91,30 @@ def read_journal(query: JournalQuery, patterns: Sequence[LinePattern], *, skip: 
     extraction = extract(read_entries(source.entries(select), source.name), patterns)
     notes = [f"read {source.name} through {source.reader}", *source.notes]
     return Reading(source.name, extraction, source.gaps, notes)
+
+
+def skim(batches: Iterable[list[Entry]], patterns: Sequence[LinePattern]) -> Iterator[list[Entry]]:
+    """Take batches of journal entries as they come, and the log patterns of signatures; yield what needs reading.
+
+    Of a large batch, which comes when entries are written faster than they are read, that is what others say of the
+    service, its first and last lines (a traceback may go on in the next batch), and those around a word that matters.
+    """
+    from triage.needles import needles
+    from triage.scan import selector
+
+    select = selector(needles(patterns), context=_EDGE, block=1)
+    for batch in batches:
+        if len(batch) < _LARGE:
+            yield batch
+            continue
+        wanted = set(select([entry.fields.get("MESSAGE", "").encode() for entry in batch]))
+        wanted.update(range(_EDGE), range(len(batch) - _EDGE, len(batch)))
+        wanted.update(n for n, entry in enumerate(batch) if _by_others(entry.fields))
+        yield [batch[n] for n in sorted(wanted)]
+
+
+def _by_others(fields: dict[str, str]) -> bool:
+    return fields.get("_TRANSPORT") == "kernel" or not _SAID_BY_OTHERS.isdisjoint(fields)
 
 
 def _blocks(chunks: Iterable[bytes], patterns: Sequence[LinePattern], skip: bool) -> Iterator[tuple[int, bytes]]:

@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 LULL = 2.0
 # What a dying unit's processes still write comes this soon, and is not waited for longer than the second time.
 SETTLED, _AFTER_DEATH = 0.3, 0.8
-_WAITING_BLOCKS = 64
+# Blocks of text, or batches of entries, that wait: memory, and no speed.
+_WAITING_BLOCKS = 4
 # Looking again and again may take one part in so many of the time.
 _SHARE = 5
 

@@ -71,9 +71,11 @@ def follow_journals(args: argparse.Namespace, queries: Sequence[JournalQuery]) -
 
 def _batches(ongoing: Ongoing, library: Library) -> Iterator[list[Entry]]:
     from triage.needles import needles
+    from triage.reading import skim
     from triage.scan import selector
 
-    return ongoing.batches(selector(needles(library.line_patterns())))
+    patterns = library.line_patterns()
+    return skim(ongoing.batches(selector(needles(patterns))), patterns)
 
 
 def _say(text: str) -> None:
