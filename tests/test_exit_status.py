@@ -25,6 +25,14 @@ def test_a_failure_is_known_by_its_own_signature_or_by_its_reason_s(outcome):
     assert exit_status(report(outcome)) == 3
 
 
+def test_what_is_merely_possible_is_unknown():
+    """Candidates are no diagnosis, whichever failure they stand at."""
+    possible = Diagnosis("a/b", "possible", "A title", "A cause.")
+    assert exit_status(report("failed", root=[possible])) == 3
+    assert exit_status(report("failed", warning=[possible])) == 3
+    assert exit_status(report("failed", root=[KNOWN, possible])) == 1
+
+
 @pytest.mark.parametrize("outcome", ["healthy", "starting"])
 def test_nothing_wrong(outcome):
     """Whatever was logged."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from triage.matching.context import Context
+from triage.matching.context import Context, near
 from triage.model import Diagnosis, NearMiss
 
 if TYPE_CHECKING:
@@ -46,8 +46,24 @@ def diagnose(incident: Incident, library: Library, *, gaps: bool = True) -> None
     for failure in left[:MAX_SOUGHT]:
         subject = context.subject(failure)
         failure.diagnoses = _diagnoses(_near(subject, library), subject, context, library)[:MAX_NEAR]
+    _bound(incident, library)
     if gaps:
         incident.gaps.extend(context.gaps)
+
+
+def _bound(incident: Incident, library: Library) -> None:
+    """Note which failures are beyond what a diagnosis explains: further away than its edges to them reach."""
+    known = {failure.id: {one.signature for one in failure.diagnoses} for failure in incident.failures}
+    for failure in incident.failures:
+        for diagnosis in failure.diagnoses:
+            signature = library.get(diagnosis.signature) if diagnosis.explains else None
+            edges = signature.explains if signature else ()
+            if all(edge.within is None and edge.scope == "run" for edge in edges):
+                continue
+            for other in incident.failures:
+                mine = [edge for edge in edges if edge.id in known[other.id]]
+                if mine and all(near(failure, other, edge.within, edge.scope) is False for edge in mine):
+                    diagnosis.beyond.append(other.id)
 
 
 def diagnose_one(failure: Failure, incident: Incident, library: Library) -> None:

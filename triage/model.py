@@ -229,7 +229,8 @@ class Diagnosis:
     """A signature that fits a failure: what of it was observed, what could not be confirmed, what is missing.
 
     `link` says which exception of the failure it matched: 0 the exception itself, n the n-th of its chain. `role` and
-    `explains` are the signature's own, for `causes`. `score` orders diagnoses, the most specific first.
+    `explains` are the signature's own, for `causes`; the failures in `beyond`, by their ids, are too far away for what
+    it explains. `score` orders diagnoses, the most specific first.
     """
 
     signature: str
@@ -243,6 +244,7 @@ class Diagnosis:
     release: str = ""
     role: str = "root"
     explains: list[str] = field(default_factory=list)
+    beyond: list[str] = field(default_factory=list)
     link: int = 0
     score: float = 0.0
     fixes: list[Fix] = field(default_factory=list)
@@ -340,14 +342,15 @@ class Exit:
 class Attempts:
     """How often the service was started in what was read, and whether every failed attempt failed in the same way.
 
-    `earlier` has one line for each attempt before the diagnosed one, oldest first. `restarted` is when the next attempt
-    began, where it is too young to say anything of it.
+    `earlier` has one line for each attempt before the diagnosed one, oldest first, `failed` says how many of these
+    failed. `restarted` is when the next attempt began, where it is too young to say anything of it.
     """
 
     count: int = 1
     same_fingerprint: bool | None = None
     earlier: list[str] = field(default_factory=list)
     restarted: float | None = None
+    failed: int = 0
 
 
 @dataclass(slots=True)

@@ -174,12 +174,16 @@ def _explain(report: Report, library: Library) -> None:
 
 
 def exit_status(report: Report) -> int:
-    """Take a report; return its worst service's: 0 nothing wrong, 1 failed or degraded, diagnosed, 3 unknown."""
+    """Take a report; return its worst service's: 0 nothing wrong, 1 failed or degraded, diagnosed, 3 unknown.
+
+    What is merely possible is no diagnosis.
+    """
     from triage.report.sentence import diagnoses, root_of
 
     worst = 0
     for verdict in report.verdicts:
         incident = report.incidents[verdict.incident - 1]
         if incident.outcome in ("failed", "degraded"):
-            worst = max(worst, 1 if diagnoses(incident, root_of(incident)) else 3)
+            sure = any(one.confidence != "possible" for one in diagnoses(incident, root_of(incident)))
+            worst = max(worst, 1 if sure else 3)
     return worst

@@ -2,7 +2,8 @@
 
 import pytest
 
-from triage.pipeline import diagnose
+from triage.pipeline import Options, diagnose, exit_status
+from triage.report import render
 
 BANNER = "INFO 06-05 14:36:55 [api_server.py:1287] vLLM API server version 0.9.0"
 DEATHS = {
@@ -61,3 +62,51 @@ def test_lines_that_came_after_the_units_end_belong_to_its_run():
     entries = [Entry(fields, 10**15 + n, None, n) for n, fields in enumerate([started, failed, own])]
     ((attempt,),) = split(extract(read_entries(entries, "journal")))
     assert (attempt.invocation, [track.pid for track in attempt.tracks]) == ("a" * 32, [7])
+
+
+LOOP = """\
+Nov 29 14:01:00 gpu1 systemd[1]: Started sglang.service - SGLang.
+Nov 29 14:01:05 gpu1 sglang[100]: [2025-11-29 14:01:05] server_args=ServerArgs(model_path='m', tp_size=1, port=30000)
+Nov 29 14:01:09 gpu1 sglang[100]: [2025-11-29 14:01:09 TP0] Scheduler hit an exception: Traceback (most recent call last):
+Nov 29 14:01:09 gpu1 sglang[100]:   File "/opt/venv/lib/python3.12/site-packages/sglang/srt/a.py", line 3, in f
+Nov 29 14:01:09 gpu1 sglang[100]:     g(x)
+Nov 29 14:01:09 gpu1 sglang[100]: ValueError: boom
+Nov 29 14:01:10 gpu1 systemd[1]: sglang.service: Main process exited, code=exited, status=1/FAILURE
+Nov 29 14:01:10 gpu1 systemd[1]: sglang.service: Failed with result 'exit-code'.
+Nov 29 14:01:15 gpu1 systemd[1]: sglang.service: Scheduled restart job, restart counter is at 1.
+Nov 29 14:01:15 gpu1 systemd[1]: sglang.service: Found left-over process 4711 (sglang::schedul) in control group while starting unit. Ignoring.
+Nov 29 14:01:15 gpu1 systemd[1]: Started sglang.service - SGLang.
+Nov 29 14:01:20 gpu1 sglang[200]: [2025-11-29 14:01:20] server_args=ServerArgs(model_path='m', tp_size=1, port=30000)
+Nov 29 14:01:30 gpu1 sglang[200]: [2025-11-29 14:01:30] The server is fired up and ready to roll!
+Nov 29 14:01:31 gpu1 sglang[200]: INFO:     127.0.0.1:4444 - "POST /generate HTTP/1.1" 200 OK
+"""
+
+
+def test_a_loop_that_came_up_at_last_is_over(tmp_path):
+    """Nothing is wrong any more; what failed before is mentioned."""
+    log = tmp_path / "loop.log"
+    log.write_text(LOOP)
+    report = diagnose(logs=[str(log)])
+    assert exit_status(report) == 0
+    assert report.verdicts[0].summary.startswith("sglang.service is healthy")
+    assert report.verdicts[0].summary.endswith("1 attempt before this one failed")
+    assert "ValueError: boom on TP0" in " ".join(render(report, "text", width=200).split())
+
+
+def test_a_left_over_process_can_be_asked_for(tmp_path):
+    """What systemd noticed at the start is no failure, but a signature may go by it."""
+    pack = tmp_path / "pack/signatures/a"
+    pack.mkdir(parents=True)
+    (pack / "b.yaml").write_text(
+        'format: 1\nid: a/b\ntitle: "T"\ncause: "C."\nmatch: {exception: ValueError, message: "boom"}\n'
+        'with: [{match: {message: "Found left-over process"}}]\n'
+    )
+    log = tmp_path / "x.log"
+    log.write_text("".join(line + "\n" for line in [*LOOP.splitlines()[9:11], *LOOP.splitlines()[1:8]]))
+    options = Options(packs=[tmp_path / "pack"])
+    (incident,) = diagnose(logs=[str(log)], options=options).incidents
+    (root,) = [failure for failure in incident.failures if failure.role == "root"]
+    assert [diagnosis.signature for diagnosis in root.diagnoses] == ["a/b"]
+    log.write_text("".join(line + "\n" for line in LOOP.splitlines()[:8]))
+    (incident,) = diagnose(logs=[str(log)], options=options).incidents
+    assert not [d for failure in incident.failures for d in failure.diagnoses if d.signature == "a/b"]

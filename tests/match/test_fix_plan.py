@@ -109,17 +109,17 @@ def test_environment(library, incident, fail):
     (fix,) = fixes(library, incident, fail("E", "x"), spec)
     assert (fix.title, fix.detail) == (
         "Set NCCL_DEBUG=INFO and A=two words",
-        "export NCCL_DEBUG=INFO; export A='two words'.",
+        "export NCCL_DEBUG=INFO; export A='two words'",
     )
     (fix,) = fixes(library, incident, fail("E", "x"), spec, unit="s.service")
     assert (
         fix.detail
-        == '`systemctl edit s.service`, under [Service]: Environment=NCCL_DEBUG=INFO; Environment="A=two words".'
+        == '`systemctl edit s.service`, under [Service]: Environment=NCCL_DEBUG=INFO; Environment="A=two words"'
     )
     (fix,) = fixes(library, incident, fail("E", "x"), "kind: env, set: NCCL_DEBUG=INFO", **{"env.NCCL_DEBUG": "INFO"})
     assert fix.applies == "no"
     (fix,) = fixes(library, incident, fail("E", "x"), "kind: env, remove: HF_HUB_OFFLINE")
-    assert (fix.title, fix.detail) == ("Unset HF_HUB_OFFLINE", "unset HF_HUB_OFFLINE.")
+    assert (fix.title, fix.detail) == ("Unset HF_HUB_OFFLINE", "unset HF_HUB_OFFLINE")
 
 
 def test_unit_directives(library, incident, fail):
@@ -129,10 +129,10 @@ def test_unit_directives(library, incident, fail):
     )
     assert (fix.command, fix.detail) == (
         ["systemctl", "edit", "s.service"],
-        "Under [Service] of the unit: LimitMEMLOCK=infinity.",
+        "Under [Service] of the unit: LimitMEMLOCK=infinity",
     )
     (fix,) = fixes(library, incident, fail("E", "x"), 'kind: unit, title: "t", set: After=a.service')
-    assert (fix.command, fix.detail) == (None, "Under [Unit] of the unit: After=a.service.")
+    assert (fix.command, fix.detail) == (None, "Under [Unit] of the unit: After=a.service")
 
 
 def test_packages(library, incident, fail):
@@ -177,7 +177,7 @@ def test_value_of_the_log_enters_a_command_only_if_it_is_plain(library, incident
     diagnose(incident(failure), known)
     (fix,) = failure.diagnoses[0].fixes
     assert fix.command == (["pip", "install", module] if fits else None)
-    assert fix.detail == ("pip install " + (module if fits else "MODULE")) + "."
+    assert fix.detail == "pip install " + (module if fits else "MODULE")
 
 
 def test_value_of_the_log_enters_a_setting_only_if_it_is_plain(library, incident, fail):
@@ -186,7 +186,7 @@ def test_value_of_the_log_enters_a_setting_only_if_it_is_plain(library, incident
     failure = fail("E", 'No module named "\nExecStart=/bin/evil')
     diagnose(incident(failure), known)
     assert [fix.detail for fix in failure.diagnoses[0].fixes] == [
-        "export NAME=MODULE.",
+        "export NAME=MODULE",
         "In the launch command add --x MODULE.",
     ]
 

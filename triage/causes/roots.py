@@ -111,7 +111,8 @@ def _explain_root(incident: Incident, root: Failure) -> None:
         if other is root:
             continue
         for diagnosis in other.diagnoses:
-            if mine & set(diagnosis.explains) and diagnosis.role in ("notice", "root"):
+            explains = mine & set(diagnosis.explains) and root.id not in diagnosis.beyond
+            if explains and diagnosis.role in ("notice", "root"):
                 root.because = Because(other.id, "explained-by")
                 root.diagnoses.insert(0, diagnosis)
                 return

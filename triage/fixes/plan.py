@@ -21,6 +21,8 @@ Applies = Literal["yes", "no", "unknown"]
 _PYTHON = regex(r"/[\w./+-]{1,300}\Z")
 # systemd.unit(5): what a unit's name may consist of.
 _UNIT = regex(r"[A-Za-z0-9:_.\\@-]{1,255}\.(?:service|scope|slice)\Z")
+# Kinds of which the detail is what to type or to write into a file.
+_COPIED = ("env", "unit")
 _VERBS = {"install": "Install", "upgrade": "Update to", "downgrade": "Go back to"}
 
 
@@ -43,19 +45,26 @@ def _fix(spec: FixSpec, signature: Signature, situation: Situation, incident: In
     if done and applies != "no":
         applies, why = "no", done
     said = fill(spec.detail, situation) if spec.detail else ""
+    copied = spec.kind in _COPIED
     if spec.command:
         parts = [fill_strictly(part, situation) for part in spec.command]
         command = [part for part, _ in parts] if all(whole for _, whole in parts) else None
+        copied = copied or not detail
         detail = detail or " ".join(part for part, _ in parts)
     return Fix(
         kind=spec.kind,
         title=fill(spec.title, situation) if spec.title else title,
-        detail=". ".join(part.rstrip(".") for part in (detail, said) if part) + ("." if detail or said else ""),
+        detail=_joined([said], detail) if copied else _joined([detail, said]),
         command=command,
         risk=list(spec.risk),
         applies=applies,
         why=why,
     )
+
+
+def _joined(sentences: list[str], copied: str = "") -> str:
+    """Join sentences, each with its full stop, and a text to copy, which none may follow."""
+    return " ".join(filter(None, [*(f"{one.rstrip('.')}." for one in sentences if one), copied]))
 
 
 def _applies(spec: FixSpec, situation: Situation) -> tuple[Applies, str]:

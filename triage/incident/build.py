@@ -45,7 +45,7 @@ def build(attempt: Attempt, source: str, gaps: list[Gap]) -> Incident:
 def _is_failure(event: Event) -> bool:
     if event.rule in _NOT_FAILURES or event.rule.startswith(("phase/", "serving/")):
         return False
-    return not (event.kind == "unit" and event.level is None)
+    return not (event.kind == "unit" and event.level is None and event.role != "notice")
 
 
 def _members(attempt: Attempt) -> list[Member]:

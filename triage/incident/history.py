@@ -31,6 +31,7 @@ def tell(incidents: list[Incident], count: int) -> None:
     for index, incident in enumerate(incidents):
         incident.attempts.count = count - len(incidents) + index + 1
         own = root_of(incident)
+        incident.attempts.failed = sum(before.outcome == "failed" for before in incidents[:index])
         marks = []
         for number, before in enumerate(incidents[:index], incident.attempts.count - index):
             root = root_of(before)

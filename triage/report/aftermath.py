@@ -51,6 +51,14 @@ def aftermath(incident: Incident, root: Failure | None, local: bool, screen: boo
     return found
 
 
+def came_up(incident: Incident) -> list[Section]:
+    """Take an incident in which nothing failed; return what failed before it came up, the latest attempts only."""
+    if not incident.attempts.failed:
+        return []
+    lines = [Item("log", one_line(text)) for text in incident.attempts.earlier[-_EARLIER:]]
+    return [Section("earlier", lines, "lines")]
+
+
 def why(rule: str) -> str:
     """Take the rule by which a failure follows from another one; return it in words, "" where there are none."""
     return str(knowledge("roles")["words"].get(rule, ""))

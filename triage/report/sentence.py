@@ -34,7 +34,7 @@ def summary(incident: Incident) -> str:
     name = service(incident)
     root = root_of(incident)
     if incident.outcome == "healthy":
-        return f"{name} {_well(incident)}"
+        return f"{name} {_well(incident)}{_at_last(incident)}"
     if incident.outcome == "starting":
         return f"{name} is starting{_after_comma(reached(incident, root))}, no failure so far"
     if incident.outcome == "degraded":
@@ -173,6 +173,12 @@ def _well(incident: Incident) -> str:
     if incident.stopped_by_operator:
         return f"was stopped by the operator after serving{served}" if _up(incident) else "was stopped by the operator"
     return f"is healthy: it served{served}" if _up(incident) else "is healthy: no failure found"
+
+
+def _at_last(incident: Incident) -> str:
+    """What a restart loop left behind."""
+    failed = incident.attempts.failed
+    return f"; {failed:,} {'attempt' if failed == 1 else 'attempts'} before this one failed" if failed else ""
 
 
 def _up(incident: Incident) -> bool:

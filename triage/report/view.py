@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triage.report import findings, reasons, surroundings
-from triage.report.aftermath import aftermath
+from triage.report.aftermath import aftermath, came_up
 from triage.report.explained import explained
 from triage.report.items import Block, View
 from triage.report.onward import next_steps
@@ -67,7 +67,7 @@ def _block(incident: Incident, said: str, all_failures: bool, screen: bool, loca
             *surroundings.facts(incident),
         ]
     else:
-        block.sections = surroundings.unsure(incident)
+        block.sections = [*came_up(incident), *surroundings.unsure(incident)]
     if all_failures:
         block.sections += surroundings.every(incident, local)
     return block
