@@ -131,9 +131,10 @@ def selector(
         before, seen = seen, seen + len(messages)
         if before < head or len(messages) < block:
             return list(range(len(messages)))
-        ends = list(accumulate(len(message) + 1 for message in messages))
         wanted: list[int] = []
-        for hit in find(b"\n".join(messages)):
+        hits = find(b"\n".join(messages))
+        ends = list(accumulate(len(message) + 1 for message in messages)) if hits else []
+        for hit in hits:
             index = bisect_left(ends, hit)
             low = max(index - context, wanted[-1] + 1 if wanted else 0)
             wanted.extend(range(low, min(index + context + 1, len(messages))))

@@ -15,13 +15,17 @@ from triage.sources.files import journal_files
 from triage.sources.reader import BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from triage.sources.query import Group, JournalQuery
     from triage.sources.reader import Select
 
 _PIPE = 256 * 1024
+_FIELDS = f"--output-fields={','.join(sorted(FIELDS))}"
+_FIRST = b"__CURSOR="
+_BETWEEN = b"\n\n" + _FIRST
+_NEAR = 500
 _BOOT = regex(r"\s*-?\d+ ([0-9a-f]{32})\b")
 
 
@@ -66,32 +70,36 @@ class JournalctlReader:
         newest_first: bool = False,
         limit: int | None = None,
     ) -> Iterator[Entry]:
-        arguments = ["--output=export", f"--output-fields={','.join(sorted(FIELDS))}"]
-        if since is not None:
-            arguments.append(f"--since={_time(since)}")
-        if until is not None:
-            arguments.append(f"--until={_time(until)}")
+        arguments = ["--output=export", _FIELDS, *_span(since, until)]
         if newest_first:
             arguments.append("--reverse")
         if newest_first and limit is not None:
             arguments.append(f"--lines={limit}")
-        arguments.append("--")
-        for index, group in enumerate(groups):
-            arguments.extend((["+"] if index else []) + [f"{name}={value}" for name, value in group])
+        arguments += ["--", *_matches(groups)]
         for number, entry in enumerate(parse_export(self._run(_command(self._where, arguments)))):
             if limit is not None and number >= limit:
                 return
             yield Entry(entry.fields, entry.realtime, entry.cursor, number)
 
     def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
-        block: list[Entry] = []
-        for entry in self.read(groups, since, until):
-            block.append(entry)
-            if len(block) == BLOCK:
-                yield from _selected(block, select)
-                block = []
-        if block:
-            yield from _selected(block, select)
+        """First only messages come, which costs journalctl half; then whole entries where `select` wants some."""
+        arguments = ["--output=export", "--output-fields=MESSAGE", *_span(since, until), "--", *_matches(groups)]
+        for block in _blocks(self._run(_command(self._where, arguments))):
+            wanted = select([entry.partition(b"\nMESSAGE")[2] for entry in block])
+            for first, last in _runs(wanted):
+                cursors = {_cursor(block[index]) for index in wanted if first <= index <= last}
+                yield from self._whole(groups, _cursor(block[first]), cursors)
+
+    def _whole(self, groups: Sequence[Group], first: str, cursors: set[str]) -> Iterator[Entry]:
+        """Yield the entries of these cursors, of which `first` is the oldest."""
+        arguments = ["--output=export", _FIELDS, f"--cursor={first}", "--", *_matches(groups)]
+        left = len(cursors)
+        for number, entry in enumerate(parse_export(self._run(_command(self._where, arguments)))):
+            if entry.cursor in cursors:
+                yield Entry(entry.fields, entry.realtime, entry.cursor, number)
+                left -= 1
+            if not left or number > 2 * BLOCK:
+                return
 
     def _text(self, *arguments: str) -> str:
         return b"".join(self._run(_command(self._where, arguments))).decode("utf-8", "replace")
@@ -110,10 +118,58 @@ def _time(micro: int) -> str:
     return f"@{micro // 1_000_000}.{micro % 1_000_000:06}"
 
 
-def _selected(block: list[Entry], select: Select) -> Iterator[Entry]:
-    messages = [entry.fields.get("MESSAGE", "").encode() for entry in block]
-    for index in select(messages):
-        yield block[index]
+def _span(since: int | None, until: int | None) -> list[str]:
+    times = (("since", since), ("until", until))
+    return [f"--{name}={_time(micro)}" for name, micro in times if micro is not None]
+
+
+def _matches(groups: Sequence[Group]) -> list[str]:
+    words: list[str] = []
+    for index, group in enumerate(groups):
+        words.extend((["+"] if index else []) + [f"{name}={value}" for name, value in group])
+    return words
+
+
+def _blocks(chunks: Iterable[bytes]) -> Iterator[list[bytes]]:
+    """Cut an export of messages into entries, by the cursor that each begins with; yield them by the thousand.
+
+    A message can hold what looks like the begin of an entry. Then a piece of it is looked at as if it were one, and
+    journalctl finds no entry of its cursor.
+    """
+    rest = b""
+    size = 0
+    waiting: list[bytes] = []
+    block: list[bytes] = []
+    for chunk in chunks:
+        waiting.append(chunk)
+        size += len(chunk)
+        if size < _PIPE:
+            continue
+        *entries, rest = b"".join((rest, *waiting)).split(_BETWEEN)
+        waiting, size = [], 0
+        block += entries
+        while len(block) >= BLOCK:
+            yield block[:BLOCK]
+            del block[:BLOCK]
+    block += [entry for entry in b"".join((rest, *waiting)).split(_BETWEEN) if entry.strip()]
+    for at in range(0, len(block), BLOCK):
+        yield block[at : at + BLOCK]
+
+
+def _cursor(entry: bytes) -> str:
+    return entry.removeprefix(_FIRST).partition(b"\n")[0][:1024].decode("utf-8", "replace")
+
+
+def _runs(wanted: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Yield the first and the last of indices that are near to each other: to pass over an entry costs little."""
+    first = last = -1
+    for index in wanted:
+        if first >= 0 and index - last > _NEAR:
+            yield first, last
+            first = -1
+        first, last = (index if first < 0 else first), index
+    if first >= 0:
+        yield first, last
 
 
 def _chunks(command: Sequence[str]) -> Iterator[bytes]:
