@@ -76,6 +76,7 @@ def test_secrets_are_masked_in_every_line(piped):
     [
         (["logs", "-f", "a.log", "b.log"], "follows one log"),
         (["-f", "--format", "html"], "prints text or jsonl"),
+        (["-f", "--explain"], "-f does not go with --explain"),
         (["-f", "--pod", "pod.json"], "without --pod"),
         (["logs", "-f", "/nowhere/x.log"], "no such file"),
     ],

@@ -129,6 +129,7 @@ def test_a_host_out_of_reach_is_told_of_and_the_others_are_read(followed, hosts)
     ("words", "why"),
     [
         (["-f", "-o", "html"], "-f prints text or jsonl"),
+        (["-f", "--explain"], "-f does not go with --explain"),
         (["-f", "--until", "now"], "goes on for ever"),
         (["--exec", "true"], "--exec goes with -f"),
         (["-H", "-oProxyCommand=id"], "not a host"),

@@ -43,8 +43,7 @@ def follow(args: argparse.Namespace) -> int:
     path = args.files[0] if args.files else "-"
     if len(args.files) > 1 or args.pod or args.together:
         raise TriageError("-f follows one log, without --pod and --together")
-    if args.format not in ("text", "jsonl"):
-        raise TriageError(f"-f prints text or jsonl, not {args.format}")
+    check_output(args)
     library = load(args.signatures)
     for problem in library.problems:
         print(f"triage: signature left out: {one_line(str(problem))}", file=sys.stderr)
@@ -56,6 +55,14 @@ def follow(args: argparse.Namespace) -> int:
     report = Report(tool(library), incidents=list(follower.last.values()))
     report.verdicts = [Verdict(n, None, summary(incident)) for n, incident in enumerate(report.incidents, 1)]
     return exit_status(report)
+
+
+def check_output(args: argparse.Namespace) -> None:
+    """Take the options; raise `TriageError` for what cannot be printed of a log that goes on."""
+    if args.format not in ("text", "jsonl"):
+        raise TriageError(f"-f prints text or jsonl, not {args.format}")
+    if args.explain:
+        raise TriageError("-f does not go with --explain: look again without -f once the failure is told")
 
 
 class Reader(Protocol):

@@ -6,7 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
 
-from triage.cli.following import Stream, Teller, output, run_streams, tool
+from triage.cli.following import Stream, Teller, check_output, output, run_streams, tool
 from triage.model import Report, TriageError, Verdict
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ def follow_journals(args: argparse.Namespace, queries: Sequence[JournalQuery]) -
     from triage.report import summary
     from triage.sources.ongoing import open_ongoing
 
-    if args.format not in ("text", "jsonl"):
-        raise TriageError(f"-f prints text or jsonl, not {args.format}")
+    check_output(args)
     library = load(args.signatures)
     for problem in library.problems:
         _say(f"signature left out: {problem}")
