@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # Text below this size is read line by line; above it only regions around what may matter are.
 WHOLE_BYTES = 8 * 1024 * 1024
 # Entries of a batch of which not all are read, and of its first and last ones that are.
-_LARGE, _EDGE = 500, 48
+_LARGE, _EDGE = 300, 48
 # An entry with one of these fields is systemd's or journald's.
 _SAID_BY_OTHERS = frozenset({"MESSAGE_ID", "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT"})
 

@@ -14,7 +14,11 @@ from triage.model import TriageError
 def place(tmp_path):
     """The system's folders, elsewhere."""
     (tmp_path / "units").mkdir()
-    return Place(tmp_path / "units", tmp_path / "local/lib/systemd/catalog/triage.catalog")
+    return Place(
+        tmp_path / "units",
+        tmp_path / "local/lib/systemd/catalog/triage.catalog",
+        (tmp_path / "run", tmp_path / "cache"),
+    )
 
 
 def files(place):
@@ -95,8 +99,11 @@ def test_what_is_written_is_what_is_removed(place):
         carry_out(plan_install(unit, place))
     assert len(files(place)) == 4
     assert all(is_ours(place.units.parent / name) for name in files(place))
+    place.made[0].mkdir()
+    (place.made[0] / "a.service.json").write_text("{}")
     carry_out(plan_remove("a.service", place))
     assert place.template.exists()
+    assert place.made[0].exists()
     assert not place.drop_in("a.service").parent.exists()
     carry_out(plan_remove("b@.service", place))
     assert files(place) == before

@@ -40,7 +40,7 @@ def read(batches):
 
 def test_small_batches_are_read_whole():
     """Nothing is gained there."""
-    assert read([healthy(499)])[0] == 499
+    assert read([healthy(299)])[0] == 299
 
 
 def test_a_traceback_in_a_flood_is_whole():

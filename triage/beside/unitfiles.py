@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -18,6 +19,7 @@ _DROP_IN = "50-triage.conf"
 _LONGEST_UNIT = 255 - len(TEMPLATE)  # of a unit's name, which becomes the instance of the template
 _SYSTEM = Path("/etc/systemd/system")
 _CATALOG = Path("/usr/local/lib/systemd/catalog/triage.catalog")  # read by journalctl --update-catalog
+_MADE = (Path("/run/triage"), Path("/var/cache/triage"))
 _BIN = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 # `+` runs it as root whatever User= says, `-` and timeout keep it from failing or holding up the unit. `$$` stands for
@@ -81,20 +83,27 @@ Defined-By: triage
 
 @dataclass(slots=True)
 class Plan:
-    """What is to be done: files to write with their text, files and then empty folders to remove, commands to run."""
+    """What is to be done: files to write with their text, files, whole folders and then empty ones to remove, and
+    commands to run.
+    """
 
     write: dict[Path, str] = field(default_factory=dict)
     remove: list[Path] = field(default_factory=list)
+    folders: list[Path] = field(default_factory=list)
     empty: list[Path] = field(default_factory=list)
     commands: list[list[str]] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Place:
-    """Where the files lie: for the system's manager, or with `user` for the calling user's."""
+    """Where the files lie: for the system's manager, or with `user` for the calling user's.
+
+    `made` are the folders that systemd makes for the service that diagnoses.
+    """
 
     units: Path = _SYSTEM
     catalog: Path | None = _CATALOG
+    made: tuple[Path, ...] = _MADE
     user: bool = False
 
     @classmethod
@@ -103,7 +112,9 @@ class Place:
         if not user:
             return cls()
         home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-        return cls(Path(home).expanduser() / "systemd/user", None, user=True)
+        login = os.environ.get("XDG_RUNTIME_DIR")
+        made = (Path(login) / "triage",) if login else ()
+        return cls(Path(home).expanduser() / "systemd/user", None, made, user=True)
 
     def drop_in(self, unit: str) -> Path:
         """Take a unit's full name; return the file of its hook."""
@@ -133,8 +144,6 @@ def hooked(unit: str) -> str:
 
 def plan_install(unit: str, place: Place) -> Plan:
     """Take a unit's full name and the place; return what gives it the hook. Raises `TriageError` for foreign files."""
-    import shutil
-
     programs = {name: shutil.which(name, path=_BIN) or f"/usr/bin/{name}" for name in ("sh", "timeout", "systemctl")}
     hook = _HOOK.format(
         mark=MARK, plus="" if place.user else "+", user="--user " if place.user else "", shell=programs["sh"],
@@ -176,6 +185,7 @@ def plan_remove(unit: str, place: Place) -> Plan:
     plan = Plan(remove=[mine], empty=[mine.parent], commands=_reload(place))
     if place.hooks() == [mine]:
         plan.remove.append(place.template)
+        plan.folders = [path for path in place.made if path.is_dir()]
         if place.catalog is not None:
             plan.remove.append(place.catalog)
             plan.empty += [place.catalog.parent, place.catalog.parent.parent]
@@ -201,6 +211,8 @@ def carry_out(plan: Plan) -> None:
             _write(path, text)
         for path in plan.remove:
             path.unlink(missing_ok=True)
+        for path in plan.folders:
+            shutil.rmtree(path)
         for path in plan.empty:
             if path.is_dir() and not any(path.iterdir()):
                 path.rmdir()

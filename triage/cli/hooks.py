@@ -27,7 +27,7 @@ def show(plan: Plan) -> None:
     """Print what a plan would do."""
     for path, text in plan.write.items():
         print(f"# would write {path}\n{text}")
-    for path in plan.remove:
+    for path in [*plan.remove, *plan.folders]:
         print(f"# would remove {path}")
     for command in plan.commands:
         print(f"# would run {shlex.join(command)}")

@@ -23,7 +23,7 @@ def run(args: argparse.Namespace) -> int:
         show(plan)
         return 0
     carry_out(plan)
-    for path in plan.remove:
+    for path in [*plan.remove, *plan.folders]:
         print(f"removed {path}")
     run_commands(plan)
     return 0

@@ -6,6 +6,8 @@ outlive rotation and vacuum; a journalctl or a connection that ends is started a
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import subprocess
 import tempfile
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
     from triage.sources.query import Group
     from triage.sources.ssh import Connection
 
-_PIPE = 256 * 1024
+_PIPE = 1 << 20
 _FIRST_WAIT, _LONGEST_WAIT = 1.0, 30.0
 _AT_ONCE = 5.0  # seconds: a journalctl that fails sooner was asked for something that it can't do
 _STEADY = 60.0  # seconds after which a journalctl that ends is started again at once
@@ -126,6 +128,8 @@ class JournalctlFeed:
         with tempfile.TemporaryFile() as complaints:
             process = self._process = self._start(command, complaints)
             assert process.stdout is not None
+            with contextlib.suppress(OSError):  # a larger one lets journalctl write while entries are read
+                fcntl.fcntl(process.stdout.fileno(), fcntl.F_SETPIPE_SZ, _PIPE)
             stream = ExportStream()
             try:
                 while chunk := os.read(process.stdout.fileno(), _PIPE):
