@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, NoReturn
 
 from triage.cli.following import Stream, Teller, check_output, output, run_streams, tool
-from triage.model import Report, TriageError, Verdict
+from triage.model import Report, Verdict
 
 if TYPE_CHECKING:
     import argparse
@@ -52,16 +52,13 @@ def follow_journals(args: argparse.Namespace, queries: Sequence[JournalQuery]) -
             _say(note)
     follower = Follower(opened[0].name, library, options)
     streams = [Stream(_batches(each, library), LiveEntries(each.name), each.name) for each in opened]
-    before = signal.signal(signal.SIGTERM, _ended)
-    if sys.stderr.isatty():
-        _say(f"following {', '.join(each.name for each in opened)}: what failed is told here, Ctrl-C ends it")
+    signal.signal(signal.SIGTERM, _ended)
     finished = False
     try:
         with output(args) as out:
             run_streams(follower, streams, Teller(args, library, out, hand, hosts=len(opened) > 1).tell)
         finished = True
     finally:
-        signal.signal(signal.SIGTERM, before)
         for each in opened:
             each.feed.close()
         if hand is not None:
