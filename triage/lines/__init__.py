@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from triage.lines.build import Builder
 from triage.lines.decode import Grouper, containers
+from triage.lines.indent import indented
 from triage.lines.learn import Votes
 from triage.lines.order import newest_first, reverse
 from triage.lines.repair import LONGEST_TEXT, as_utf8, decode, physical, plain
@@ -42,7 +43,7 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
     builder = Builder(source, clock())
     votes = Votes(builder.learned, builder.clock)
     grouper = Grouper()
-    windows = _windows(unwrapped(physical(as_utf8(blocks))))
+    windows = _windows(indented(unwrapped(physical(as_utf8(blocks)))))
     first = next(windows, None)
     if first is None:
         return
