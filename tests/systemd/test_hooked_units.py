@@ -185,6 +185,34 @@ def test_instances_of_a_template_and_names_with_escapes(hooked):
     assert entry["OBJECT_SYSTEMD_UNIT"] == "t-a\\x2db@x-1.service"
 
 
+def test_a_unit_of_a_user_manager(hooked):
+    """Without root's part: `journalctl --user-unit` shows it. A user's manager needs logind, dbus and PAM."""
+    etc = hooked.box.root / "etc"
+    for name in ("pam.d", "security"):
+        shutil.copytree(Path("/etc") / name, etc / name, dirs_exist_ok=True)
+    (etc / "systemd/system/systemd-logind.service").unlink()
+    hooked.box.run("systemctl", "daemon-reload")
+    hooked.box.run("systemctl", "start", "user@0.service")
+    units = hooked.box.root / "root/.config/systemd/user"
+    units.mkdir(parents=True)
+    (units / "t-mine.service").write_text("[Service]\nExecStart=/bin/sh -c 'exit 3'\nRestart=always\nRestartSec=300\n")
+
+    def mine(*words, check=True):
+        return hooked.box.run("env", "XDG_RUNTIME_DIR=/run/user/0", "HOME=/root", *words, check=check)
+
+    mine("systemctl", "--user", "daemon-reload")
+    mine(sys.executable, "-m", "triage", "install-hook", "--user", "t-mine")
+    mine("systemctl", "--user", "start", "--no-block", "t-mine")
+    deadline = time.monotonic() + 60
+    shown = ("journalctl", "--user-unit", "t-mine", "-o", "cat", DIAGNOSIS)
+    while "t-mine.service failed" not in (told := mine(*shown, check=False).stdout):
+        assert time.monotonic() < deadline, told
+        time.sleep(0.5)
+    mine("systemctl", "--user", "stop", "t-mine")
+    mine(sys.executable, "-m", "triage", "remove-hook", "--user", "t-mine")
+    assert [path.name for path in units.iterdir()] == ["t-mine.service"]
+
+
 def test_what_was_written_is_shown_before_and_gone_after(hooked):
     """--dry-run names every file; remove-hook takes them away, with the last hook the shared ones."""
     system = hooked.box.root / "etc/systemd/system"
