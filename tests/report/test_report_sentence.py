@@ -91,3 +91,12 @@ def test_every_phase_of_the_log_has_words():
 
     known = {row["phase"] for row in knowledge("phases")["phases"]} | set(knowledge("phases")["order"])
     assert known <= set(knowledge("phase_words"))
+
+
+def test_an_exception_without_its_last_line_is_told_in_words(incidents):
+    """A log that was cut inside a traceback."""
+    root = Failure(
+        "f1", "exception", "traceback", "v1:1", Position(), "root", ranks=["TP0"], exception=ExceptionInfo("", "")
+    )
+    said = summary(Incident("-", outcome="failed", failures=[root]))
+    assert said.startswith("the service failed: TP0 raised an exception of which the last line is missing (")

@@ -76,6 +76,7 @@ def test_wrong_places_are_user_errors(tmp_path):
         (JournalQuery(directory=tmp_path / "empty"), "holds no journal files"),
         (JournalQuery(files=[tmp_path / "nope"]), "no such file"),
         (JournalQuery(files=[tmp_path]), "is a directory: read it with -D"),
+        (JournalQuery(files=["/dev/zero"]), "is no journal file, but a pipe or a device"),
     ):
         with pytest.raises(TriageError, match=message):
             journal_files(query)

@@ -136,6 +136,35 @@ def test_memory_stays_bounded_on_an_archive_bomb(tmp_path):
         assert max(sizes) < 5_000_000
 
 
+@pytest.mark.parametrize("device", ["/dev/zero", "/dev/null"])
+def test_a_device_is_refused(device):
+    """It never ends, or holds no log."""
+    with pytest.raises(TriageError, match="is a device: name a log file"):
+        TextSource(device)
+
+
+def test_a_terminal_may_be_read(tmp_path):
+    """/dev/stdin of a shell is one."""
+    master, slave = os.openpty()
+    try:
+        TextSource(os.ttyname(slave))
+    finally:
+        os.close(master)
+        os.close(slave)
+
+
+def test_a_file_that_is_cut_off_while_it_is_read_is_a_gap(tmp_path):
+    """copytruncate, or a writer that begins anew."""
+    path = tmp_path / "x.log"
+    path.write_bytes(b"line\n" * 400_000)
+    source = TextSource(path)
+    blocks = source.chunks()
+    next(blocks)
+    os.truncate(path, 0)
+    list(blocks)
+    assert kinds(source) == ["truncated"]
+
+
 def test_reads_standard_input():
     """`-` is standard input, packed or not, under the name stdin."""
     for data in (TEXT, PACKED["gzip"], PACKED["zstd"]):

@@ -130,6 +130,8 @@ def named(kind: str, message: str, width: int = _MESSAGE) -> str:
     """Take an exception's type and message; return `IndexError: list index out of range` on one line."""
     short = one_line(kind.rpartition(".")[2] or kind)[:60]
     said = start(one_line(first_line(message)), width)
+    if not short:
+        return said or "an exception of which the last line is missing"
     return f"{short}: {said}" if said else short
 
 

@@ -177,8 +177,10 @@ def _named(name: str) -> list[Path]:
     path = Path(name)
     if path.is_dir():
         raise TriageError(f"{name} is a directory: read it with -D")
-    if path.exists():
+    if path.is_file():
         return [path]
+    if path.exists():
+        raise TriageError(f"{name} is no journal file, but a pipe or a device")
     if any(mark in name for mark in "*?["):
         root = Path(path.anchor or ".")
         if found := sorted(match for match in root.glob(str(path.relative_to(path.anchor))) if match.is_file()):

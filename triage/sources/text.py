@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 from pathlib import Path
@@ -63,6 +64,7 @@ class TextSource:
             raise TriageError(f"{self.name}: {_reason(error)}") from None
 
     def _blocks(self, raw: BinaryIO) -> Iterator[bytes]:
+        total = 0
         while True:
             try:
                 block = raw.read(BLOCK)
@@ -70,8 +72,11 @@ class TextSource:
                 self._report("unreadable", f"reading stopped: {_reason(error)}")
                 return
             if not block:
-                return
+                break
+            total += len(block)
             yield block
+        if _size(raw) < total:
+            self._report("truncated", "the file was cut off while it was read: something may be missing")
 
     def _text(self, blocks: Iterator[bytes]) -> Iterator[bytes]:
         head = b""
@@ -94,6 +99,15 @@ class TextSource:
         self.gaps.append(Gap(kind, detail))
 
 
+def _size(raw: BinaryIO) -> float:
+    """Return the size of a file; what is none has no end that could come nearer."""
+    try:
+        found = os.fstat(raw.fileno())
+    except (OSError, ValueError):
+        return math.inf
+    return found.st_size if stat.S_ISREG(found.st_mode) else math.inf
+
+
 def _check(path: str) -> None:
     try:
         found = Path(path).stat()
@@ -105,8 +119,22 @@ def _check(path: str) -> None:
         raise TriageError(f"{path} is a directory: name the log files in it")
     if stat.S_ISREG(found.st_mode) and not found.st_size:
         raise TriageError(f"{path} is empty")
+    if stat.S_ISBLK(found.st_mode) or (stat.S_ISCHR(found.st_mode) and not _terminal(path)):
+        raise TriageError(f"{path} is a device: name a log file, or pipe one in")
     if not os.access(path, os.R_OK):
         raise TriageError(f"{path}: permission denied")
+
+
+def _terminal(path: str) -> bool:
+    """Whether a device is a terminal (`/dev/stdin`); others never end, or hold no log."""
+    try:
+        device = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
+    except OSError:
+        return False
+    try:
+        return os.isatty(device)
+    finally:
+        os.close(device)
 
 
 def _reason(error: OSError) -> str:
