@@ -10,10 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triage.events import coredump, kernel
+from triage.events.command import CommandReader
 from triage.events.message import MessageReader
 from triage.events.native import NativeAssembler
 from triage.events.positions import evidence
 from triage.events.server import ServerReader
+from triage.events.status import StatusReader
 from triage.events.torchelastic import TorchElastic
 from triage.events.traceback import TracebackAssembler
 from triage.events.tracks import Moments, Track, Tracks
@@ -24,7 +26,7 @@ from triage.model import Event, Gap
 from triage.records import dataclass, field
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from triage.model import Line
     from triage.patterns import LinePattern
@@ -79,6 +81,8 @@ class Extractor:
         self._elastic = TorchElastic()
         self._server = ServerReader()
         self._units = UnitReader()
+        self._status = StatusReader()
+        self._commands = CommandReader()
         self._kernel = kernel.KernelReader()
         self._out = Extraction()
         self._tracks = Tracks()
@@ -139,6 +143,7 @@ class Extractor:
             self._keep_all(self._native.drain())
             return True
         heard = list(self._server.feed(line))
+        heard += self._pasted(line)
         self._keep_all(heard)
         known = self._messages.known(line)
         if known is None and not self._transported:
@@ -152,6 +157,14 @@ class Extractor:
         if not known_kind and not self._messages.noise.covers(line.text):
             track.words.append((line.number, evidence(line)))
         return known is not None
+
+    def _pasted(self, line: Line) -> Iterator[Event]:
+        """What people paste above a log: the command, and what systemctl says of the unit."""
+        command = self._commands.feed(line)
+        if command is not None:
+            yield command
+        if line.cursor is None and line.pid is None:
+            yield from self._status.feed(line)
 
     def _inside(self, line: Line) -> None:
         """A line inside an exception's message: it is the exception's own, but what it says counts too."""

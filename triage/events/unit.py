@@ -51,7 +51,7 @@ class UnitReader:
         for field, name in _FIELDS.items():
             if fields.get(field):
                 data.setdefault(name, fields[field])
-        _exit(data)
+        exit_of(data)
         return Event(
             kind="unit",
             rule=row["id"],
@@ -78,11 +78,11 @@ def _find(rows: list[tuple[Any, re.Pattern[str]]], text: str) -> tuple[Any, dict
     return None
 
 
-def _exit(data: dict[str, str]) -> None:
-    """Turn `status=9/KILL` into `signal` or an exit code, by `code=`."""
+def exit_of(data: dict[str, str]) -> dict[str, str]:
+    """Take `code` and `status` as systemd prints them (`killed`, `9/KILL`); add `signal`, or `exit` and `step`."""
     status = data.get("status")
     if not status or "code" not in data:
-        return
+        return data
     number, _, name = status.partition("/")
     if data["code"] in ("killed", "dumped"):
         data["signal"] = f"SIG{name}" if name and name != "n" else number
@@ -90,3 +90,4 @@ def _exit(data: dict[str, str]) -> None:
         data["exit"] = number
         if name and name not in ("FAILURE", "n", "SUCCESS") and int(number) >= 200:
             data.setdefault("step", name)
+    return data

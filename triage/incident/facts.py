@@ -27,10 +27,12 @@ def typed(text: str) -> object:
 
 def gather(events: Iterable[Event]) -> dict[str, object]:
     """Take a run's events; return its facts. The first banner counts (children print theirs too), later lines of other
-    kinds correct it: SGLang resolves its attention backend only after printing its arguments up to 0.5.3.
+    kinds correct it: SGLang resolves its attention backend only after printing its arguments up to 0.5.3. What a
+    command line above the log says counts where nothing else says it.
     """
     facts: dict[str, object] = {}
     seen: dict[str, int] = {}
+    commands: dict[str, object] = {}
     for event in events:
         if event.rule == "arguments":
             for name, value in event.data.items():
@@ -38,9 +40,13 @@ def gather(events: Iterable[Event]) -> dict[str, object]:
         elif event.rule == "facts":
             for name, value in event.data.items():
                 facts[name] = typed(value)
+        elif event.rule == "command":
+            for name, value in event.data.items():
+                commands.setdefault(name, typed(value))
         for rank in event.ranks:
             for kind, number in _SIZES.findall(rank):
                 seen[kind] = max(seen.get(kind, 0), int(number) + 1)
+    facts = {**commands, **facts}
     for kind, size in seen.items():
         if size > 1 or f"{kind.lower()}_size" in facts:
             known = facts.get(f"{kind.lower()}_size")
