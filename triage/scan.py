@@ -115,13 +115,13 @@ def _as_written(needles: Iterable[bytes]) -> list[bytes]:
 
 
 def selector(
-    needles: Sequence[bytes], *, head: int = 1024, context: int = 32, block: int = 4096
+    needles: Sequence[bytes], *, head: int = 1024, tail: int = 1024, context: int = 32, block: int = 4096
 ) -> Callable[[Sequence[bytes]], list[int]]:
     """Take literals; return what chooses, of blocks of journal messages in order, the indices that need reading.
 
-    The first `head` messages always do, then each message with a literal and `context` messages around it, and all of a
-    block that is shorter than `block`, for it is the last. Indices are rising. Context does not reach into the block
-    before.
+    The first `head` messages always do, then each message with a literal and `context` messages around it, and the last
+    `tail` messages of a block that is shorter than `block`, for it is the last. Indices are rising. Neither context nor
+    tail reaches into the block before.
     """
     find = finder(needles)
     seen = 0
@@ -129,15 +129,18 @@ def selector(
     def select(messages: Sequence[bytes]) -> list[int]:
         nonlocal seen
         before, seen = seen, seen + len(messages)
-        if before < head or len(messages) < block:
-            return list(range(len(messages)))
-        wanted: list[int] = []
+        size = len(messages)
+        if size < block and size <= max(head - before, 0) + tail:
+            return list(range(size))
+        wanted = list(range(min(head - before, size)))
         hits = find(b"\n".join(messages))
         ends = list(accumulate(len(message) + 1 for message in messages)) if hits else []
         for hit in hits:
             index = bisect_left(ends, hit)
             low = max(index - context, wanted[-1] + 1 if wanted else 0)
-            wanted.extend(range(low, min(index + context + 1, len(messages))))
+            wanted.extend(range(low, min(index + context + 1, size)))
+        if size < block:
+            wanted.extend(range(max(size - tail, wanted[-1] + 1 if wanted else 0), size))
         return wanted
 
     return select
