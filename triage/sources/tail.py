@@ -20,9 +20,11 @@ _PAUSE = 0.25
 _JOURNAL = b"LPKSHHRH"
 
 
-def tail(path: str) -> Iterator[bytes]:
+def tail(path: str, skip: int = 0) -> Iterator[bytes]:
     """Take a path, `-` for standard input; yield blocks as they are written: a file's whole text first, then what is
     added to it, also after it was rotated or emptied. Of a pipe the iteration ends with it, of a file never.
+
+    Of a file so many bytes are skipped.
 
     Raises `TriageError` for a file that can't be read, and for an archive or a journal.
     """
@@ -35,7 +37,10 @@ def tail(path: str) -> Iterator[bytes]:
     head = file.read(8)
     if kind_of(head) or head.startswith(_JOURNAL):
         raise TriageError(f"{path} is no plain text: only a log that is still being written can be followed")
-    yield head
+    if skip:
+        file.seek(skip)
+    else:
+        yield head
     while True:
         if block := file.read(_BLOCK):
             yield block

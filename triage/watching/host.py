@@ -7,11 +7,11 @@ another one, over ssh.
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import time
 from typing import TYPE_CHECKING, Protocol
 
+from triage.lazy import regex
 from triage.model import TriageError
 from triage.records import replace
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from triage.sources.systemctl import UnitState
 
 _TIMEOUT = 30.0
-_SECONDS = re.compile(r"\d{9,12}\.\d{1,9}")
+_SECONDS = regex(r"\d{9,12}\.\d{1,9}")
 _GLANCE = "LoadState,ActiveState,SubState,Result,Type,NRestarts,MainPID,InvocationID"
 
 

@@ -120,6 +120,8 @@ class Lines:
 
     def ended(self, watch: Watch, verdict: Verdict) -> None:
         self.line(verdict.text, watch)
+        if verdict.kind == "ready":
+            watch.compare(verdict)
         for text in after(watch, verdict):
             self.line(f"  {text}")
         self.report(verdict)
@@ -202,6 +204,8 @@ class Documents:
         """Documents are written when something happens."""
 
     def ended(self, watch: Watch, verdict: Verdict) -> None:
+        if verdict.kind == "ready":
+            watch.compare(verdict)
         self._verdict(watch, verdict, final=True)
 
     def close(self) -> None:

@@ -61,18 +61,20 @@ class Verdicts:
         self._found = "it is down"
 
     def ready(self) -> Verdict:
-        """The unit is up: say how long that took and, if the run before it failed, what changed."""
-        incident = self._incident()
-        verdict = Verdict("ready", 0, f"ready after {duration(self._took())}")
-        before = self._before()
-        if before is not None and before.outcome == "failed" and incident is not None:
-            from triage.compare.facts import changes
+        """The unit is up: say how long that took."""
+        return Verdict("ready", 0, f"ready after {duration(self._took())}")
 
-            verdict.before = before
-            old, new = before.facts, incident.facts
-            found = changes(old, {name: value for name, value in new.items() if not _untold(name, old)})
-            verdict.changes = [one for one in found if not one.noise]
-        return verdict
+    def compare(self, verdict: Verdict) -> None:
+        """Take the verdict that the unit is up; if the run before it failed, add that and what changed since."""
+        before, incident = self._before(), self._incident()
+        if before is None or before.outcome != "failed" or incident is None:
+            return
+        from triage.compare.facts import changes
+
+        verdict.before = before
+        old, new = before.facts, incident.facts
+        found = changes(old, {name: value for name, value in new.items() if not _untold(name, old)})
+        verdict.changes = [one for one in found if not one.noise]
 
     def rehearse(self) -> None:
         """Diagnose and render what was read so far, for nobody: what that loads and compiles is there then."""
@@ -216,14 +218,20 @@ class Verdicts:
         return origin is not None and origin.restarts > 0 and not origin.to_start
 
     def _before(self) -> Incident | None:
-        """The run before this one, None where there is none that can be read."""
+        """The run before this one, if it failed and was no longer than a start and a while."""
         from triage.pipeline import Options, diagnose
+        from triage.watching.origin import run_before
 
-        query = replace(self._watch.host.query, units=[self._watch.unit], invocation="-1")
+        watch = self._watch
+        began = watch.start.began
         try:
+            invocation = run_before(watch.host, watch.unit, began) if began is not None else ""
+            if not invocation:
+                return None
+            query = replace(watch.host.query, units=[watch.unit], invocation=invocation)
             report = diagnose(journal=query, options=Options(library=self._library))
-        except TriageError:
-            return None
+        except (TriageError, OSError):
+            return None  # a journal that can't be read makes a unit no less ready
         return report.incidents[-1] if report.incidents else None
 
 

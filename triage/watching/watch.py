@@ -20,6 +20,7 @@ from triage.watching.course import Course
 from triage.watching.gone import Pulse
 from triage.watching.health import Answer, Probe
 from triage.watching.origin import find_origin
+from triage.watching.output import Output, blocks
 from triage.watching.progress import Start
 from triage.watching.verdict import Verdicts
 
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from triage.watching.say import Teller
     from triage.watching.verdict import Verdict
 
-    Item: TypeAlias = Line | Answer | str | BaseException | None
+    Item: TypeAlias = Line | Answer | tuple[str, bytes] | str | BaseException | None
 
 # What belongs to a death is written within so many seconds of silence, or of the first word of it.
 _SETTLED, _LONGEST_SETTLING = 0.35, 3.0
@@ -93,6 +94,8 @@ class Watch:
         self._settling: tuple[Turn | None, float] | None = None
         self._rehearsed = False
         self._past = False
+        self._whole = False
+        self._outputs: dict[str, Output] = {}
         self._stopped: float | None = None
         self._glanced = time.monotonic()
         self._looked = 0.0
@@ -133,6 +136,9 @@ class Watch:
         ]
         self._feed = self.host.feed(groups, self.origin.since, self._queue.put)
         threading.Thread(target=self._pump, args=(self._feed,), name="journal", daemon=True).start()
+        for path, size in self.origin.outputs.items():
+            self._outputs[path] = Output(path, self.unit, self.host.now)
+            threading.Thread(target=self._pump_file, args=(path, size), name="output", daemon=True).start()
         try:
             self._teller.began(self)
             if self.origin.to_start:
@@ -149,6 +155,10 @@ class Watch:
             if self._probe is not None:
                 self._probe.stop()
 
+    def compare(self, verdict: Verdict) -> None:
+        """Take the verdict that the unit is ready; add what changed since the run before, if that failed."""
+        self._verdicts.compare(verdict)
+
     def _pump(self, feed: Feed) -> None:
         """Move lines from the journal to the queue; what ends the reading goes last."""
         from triage.lines import read_entries
@@ -160,6 +170,14 @@ class Watch:
         except (TriageError, OSError) as error:
             end = error
         self._queue.put(end)
+
+    def _pump_file(self, path: str, size: int) -> None:
+        """Move what is written to a file to the queue."""
+        try:
+            for block in blocks(path, size):
+                self._queue.put((path, block))
+        except (TriageError, OSError) as error:
+            self._queue.put(str(error))
 
     def _turn(self) -> Verdict | None:
         """Wait for what comes next or for what is due next; return the verdict where there is one."""
@@ -173,6 +191,8 @@ class Watch:
             found = self._line(item)
         elif isinstance(item, Answer):
             found = self._answered(item)
+        elif isinstance(item, tuple):
+            found = self._written(self._outputs[item[0]].feed(item[1], self.course.invocation))
         elif isinstance(item, str):
             self._teller.note(item)
             found = None
@@ -182,9 +202,17 @@ class Watch:
             found = self._late(time.monotonic())
         return found
 
+    def _written(self, lines: list[Line]) -> Verdict | None:
+        self._arrival = time.monotonic()
+        found = None
+        for line in lines:
+            found = found or self._line(line)
+        return found
+
     def _due(self) -> float:
         """The next moment at which something has to be looked at, though nothing came."""
         due = [self.began + self.settings.timeout, self._glanced + _GLANCE, self._teller.due]
+        due += [output.due for output in self._outputs.values()]
         if self._settling is not None:
             pause = _BREATH if not self._rehearsed else _SETTLED
             due.append(min(self._arrival + pause, self._settling[1] + _LONGEST_SETTLING))
@@ -199,7 +227,13 @@ class Watch:
         return min(due)
 
     def _quiet_until(self) -> float:
-        """The moment from which silence is a failure: not while what was written before the watch is still read."""
+        """The moment from which silence is a failure.
+
+        Not while what was written before the watch is still read; and never where what the service says is not heard,
+        or where the journal begins after its start, when it may long have been up.
+        """
+        if not self._whole or (self.origin is not None and self.origin.deaf):
+            return float("inf")
         limits = [self._life + self.settings.stall]
         if self._hopeless is not None:
             limits.append(max(self._life, self._hopeless) + _HOPELESS)
@@ -231,6 +265,7 @@ class Watch:
     def _turned(self, turn: Turn) -> Verdict | None:
         if turn.kind == "start":
             self._stopped = None
+            self._whole = bool(turn.said) or not self._past
             if self._settling is None:
                 self.start = Start(turn.at)
                 self._life = self._moment(turn.at)
@@ -275,6 +310,9 @@ class Watch:
     def _late(self, now: float) -> Verdict | None:
         """Something is due."""
         self._teller.draw(self)
+        for output in self._outputs.values():
+            if now >= output.due and (verdict := self._written(output.pause(self.course.invocation))) is not None:
+                return verdict
         if self._settling is not None:
             turn, since = self._settling
             if not self._rehearsed:
