@@ -115,7 +115,7 @@ def _as_written(needles: Iterable[bytes]) -> list[bytes]:
 
 
 def selector(
-    needles: Sequence[bytes], *, head: int = 1024, tail: int = 1024, context: int = 32, block: int = 4096
+    needles: Sequence[bytes], *, head: int = 512, tail: int = 512, context: int = 32, block: int = 4096
 ) -> Callable[[Sequence[bytes]], list[int]]:
     """Take literals; return what chooses, of blocks of journal messages in order, the indices that need reading.
 

@@ -42,6 +42,7 @@ class Source:
         self.names: list[str] = piece[0]
         self.columns: dict[str, str] = piece[1]
         self.runs: list[list[int]] = piece[2]
+        self._scopes: dict[str, list[tuple[int, int, str]]] = {}
 
     def functions(self) -> set[str]:
         """Return the names of all scopes that it has in any release, as frames have them."""
@@ -49,7 +50,11 @@ class Source:
 
     def scopes(self, function: str) -> list[tuple[int, int, str]]:
         """Take the name of a scope; return version, first line and body of all of that name."""
-        return [place for name in self.columns if simple(name) == function for place in self.places(name)]
+        found = self._scopes.get(function)
+        if found is None:
+            found = [place for name in self.columns if simple(name) == function for place in self.places(name)]
+            self._scopes[function] = found
+        return found
 
     def places(self, column: str) -> Iterator[tuple[int, int, str]]:
         """Take the qualified name of a scope; yield version, first line and body."""
