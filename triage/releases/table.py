@@ -25,6 +25,8 @@ MAGIC = b"triage releases 1\n"
 ABSENT = -1
 MODULE = "<module>"
 _LENGTH = 4
+# So many source files are kept unfolded: those of the frames of one log, again and again.
+_KEPT = 64
 PLACE = Path(__file__).resolve().parent.parent / "knowledge" / "sglang.releases"
 
 
@@ -113,6 +115,7 @@ class Table:
             header = _unpacked(file.read(length))
         self._start = len(MAGIC) + _LENGTH + length
         self._places: dict[str, tuple[int, int]] = {}
+        self._sources: dict[str, Source | None] = {}
         start = 0
         for name, size in zip(header["pieces"], header["sizes"], strict=True):
             self._places[name] = (start, size)
@@ -141,8 +144,12 @@ class Table:
 
     def source(self, path: str) -> Source | None:
         """Return what is known of a source file, None if no release has it."""
-        piece = self.piece(path) if path.endswith(".py") else None
-        return Source(piece) if piece is not None else None
+        if path not in self._sources:
+            piece = self.piece(path) if path.endswith(".py") else None
+            if len(self._sources) >= _KEPT:
+                self._sources.clear()
+            self._sources[path] = Source(piece) if piece is not None else None
+        return self._sources[path]
 
     def piece(self, name: str) -> Any:
         """Return a piece by its name (a path, `flags`, `pins`), None if there is none."""
