@@ -51,7 +51,7 @@ def kept(path: str) -> Any:
     try:
         with open(path, "rb") as file:
             return json.load(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
 
 
@@ -74,4 +74,6 @@ def _ours(path: str) -> bool:
         found, above = os.lstat(path), os.lstat(os.path.dirname(path))
     except OSError:
         return False
-    return found.st_uid == above.st_uid == os.geteuid() and not (found.st_mode | above.st_mode) & 0o022
+    # What is no regular file (S_IFREG) could block whoever opens it.
+    regular = found.st_mode & 0o170000 == 0o100000
+    return regular and found.st_uid == above.st_uid == os.geteuid() and not (found.st_mode | above.st_mode) & 0o022
