@@ -196,3 +196,13 @@ def test_another_host_is_watched_over_ssh(inside, tmp_path):
     said = [json.loads(line) for line in done.stdout.splitlines()]
     assert said[-1]["event"] == "failed"
     assert root(said)["exception"]["type"] == "IndexError"
+
+
+def test_output_in_a_file_is_followed(inside):
+    """StandardOutput=append: the journal has only what systemd says."""
+    inside.unit("w-file", "up", "StandardOutput=append:/var/log/w-file.log\nStandardError=inherit")
+    (inside.box.root / "var/log/w-file.log").write_text("The server is fired up and ready to roll!\n")
+    status, said = inside.watch("w-file", "--start")
+    inside.stop("w-file")
+    assert (status, len(phases(said))) == (0, 6)
+    assert "/var/log/w-file.log" in next(one["text"] for one in said if one["event"] == "note")
