@@ -150,6 +150,8 @@ def test_packages(library, incident, fail):
     assert (fix.applies, fix.why) == ("no", "sglang 0.5.19 is already there")
     (fix,) = fixes(library, incident, fail("E", "x"), "kind: install, to: {vllm: any}", python="/x; rm/python")
     assert fix.command == ["pip", "install", "vllm"]
+    (fix,) = fixes(library, incident, fail("E", "x"), "kind: upgrade, to: {vllm: any}")
+    assert fix.command == ["pip", "install", "--upgrade", "vllm"]
 
 
 CAPTURE = 'match: {exception: E, message_re: "No module named (?P<module>.*)"}'

@@ -128,4 +128,7 @@ def _packages(spec: FixSpec, situation: Situation) -> tuple[str, str, list[str] 
     done = all(wanted[package] and contains([wanted[package]], version) for package, version in there.items())
     have = ", ".join(f"{package} {in_words(version)}" for package, version in there.items() if version is not None)
     title = f"{_VERBS[spec.kind]} {' and '.join(names)}"
-    return title, f"Now {have}" if have else "", [*pip, "install", *names], f"{have} is already there" if done else ""
+    # Without a range pip leaves what is there as it is.
+    newer = ["--upgrade"] if spec.kind == "upgrade" and not all(wanted.values()) else []
+    command = [*pip, "install", *newer, *names]
+    return title, f"Now {have}" if have else "", command, f"{have} is already there" if done else ""
