@@ -7,11 +7,11 @@ with the beginnings that its other lines have.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
+from triage.lazy import regex
 from triage.lines.repair import LONGEST_TEXT, decode
 
 if TYPE_CHECKING:
@@ -24,13 +24,14 @@ _WINDOW_BYTES = 1 << 20
 # Margins of terminals, in columns, and so many lines must have reached it.
 _NARROWEST, _WIDEST = 60, 500
 _FULL = 3
-# At a margin at least this share of the breaks is in words, and at most this one goes on as lines of the log begin.
+# At a margin at least this share of the breaks is in words or in frames, and at most this one goes on as lines of the log begin.
 _IN_WORDS = 0.15
 _AS_BEGINNINGS = 0.4
-_WORD = re.compile(r"[\w./-]")
-_DIGIT = re.compile(r"\d")
+_WORD = regex(r"[\w./-]")
+_FRAME = regex(r'  File "[^"]+", line \d+, in \S+$')
+_DIGIT = regex(r"\d")
 # These begin a line, whatever the one before it looks like.
-_BEGINS = re.compile(r'  File "|    |Traceback \(|\[20\d\d-|\[rank\d|20\d\d-\d\d-\d\d[ T]|$')
+_BEGINS = regex(r'  File "|    |Traceback \(|\[20\d\d-|\[rank\d|20\d\d-\d\d-\d\d[ T]|$')
 
 
 def unwrapped(lines: Iterator[Physical]) -> Iterator[Physical]:
@@ -53,10 +54,12 @@ def _margin(texts: Sequence[str]) -> int:
     if not _NARROWEST <= margin <= _WIDEST:
         return 0
     breaks: list[tuple[str, str]] = []
+    torn = 0
     beginnings: Counter[str] = Counter()
     for before, text in zip(chain([""], texts), texts, strict=False):
         if len(before) == margin:
             breaks.append((before[-1], text))
+            torn += before.startswith('  File "') and not _FRAME.match(before)
         else:
             beginnings[_beginning(text)] += 1
     if len(breaks) < _FULL:
@@ -64,7 +67,7 @@ def _margin(texts: Sequence[str]) -> int:
     common = {beginning for beginning, count in beginnings.items() if count * 20 >= len(texts) or count >= 3}
     follow = Counter(_beginning(text) for _, text in breaks)
     as_beginnings = sum(count for beginning, count in follow.items() if beginning in common)
-    in_words = sum(bool(_WORD.match(last) and _WORD.match(text)) for last, text in breaks)
+    in_words = torn + sum(bool(_WORD.match(last) and _WORD.match(text)) for last, text in breaks)
     broken = (
         len(follow) >= max(_FULL, len(breaks) // 50)
         and in_words >= _IN_WORDS * len(breaks)
