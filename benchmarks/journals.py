@@ -28,8 +28,8 @@ def available() -> str | None:
 def write(folder: Path, entries: int, seed: int, *, share: float = 0.6, runs: int = 10, last: int = 15_000) -> None:
     """Write a journal of about `entries` entries to a folder.
 
-    `share` of them are of one unit, which was started `runs` times and failed each time; the last run has `last` entries
-    at most.
+    `share` of them are of one unit, which was started `runs` times and failed each time; the last run has `last`
+    entries at most.
     """
     program = available()
     if program is None:

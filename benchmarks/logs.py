@@ -185,10 +185,14 @@ def _start(moment: float, ranks: int, chance: random.Random) -> Iterator[Row]:
     yield (
         moment,
         None,
-        f"[{stamp}] server_args=ServerArgs(model_path='/models/k2', tokenizer_path='/models/k2', tokenizer_mode='auto', "
-        f"dtype='auto', kv_cache_dtype='auto', host='0.0.0.0', port=30000, mem_fraction_static=0.85, "
-        f"chunked_prefill_size=8192, tp_size=1, pp_size={ranks}, nnodes=1, node_rank=0, attention_backend='triton', "
-        f"sampling_backend='flashinfer', disable_cuda_graph=False, watchdog_timeout=300)",
+        (
+            f"[{stamp}] server_args=ServerArgs(model_path='/models/k2', tokenizer_path='/models/k2', "
+            f"tokenizer_mode='auto', "
+            f"dtype='auto', kv_cache_dtype='auto', host='0.0.0.0', port=30000, mem_fraction_static=0.85, "
+            f"chunked_prefill_size=8192, tp_size=1, pp_size={ranks}, nnodes=1, node_rank=0, "
+            "attention_backend='triton', "
+            f"sampling_backend='flashinfer', disable_cuda_graph=False, watchdog_timeout=300)"
+        ),
     )
     steps = (
         "Init torch distributed begin.",
@@ -199,8 +203,10 @@ def _start(moment: float, ranks: int, chance: random.Random) -> Iterator[Row]:
         "Memory pool end. avail mem=3.51 GB",
         "Capture cuda graph begin. This can take up to several minutes. avail mem=3.42 GB",
         "Capture cuda graph end. Time elapsed: 31.20 s. mem usage=1.21 GB. avail mem=2.21 GB.",
-        "max_total_num_tokens=262144, chunked_prefill_size=8192, max_prefill_tokens=16384, max_running_requests=2048, "
-        "context_len=131072, available_gpu_mem=2.21 GB",
+        (
+            "max_total_num_tokens=262144, chunked_prefill_size=8192, max_prefill_tokens=16384, "
+            "max_running_requests=2048, context_len=131072, available_gpu_mem=2.21 GB"
+        ),
     )
     for step in steps:
         moment += chance.uniform(1, 20)

@@ -67,9 +67,12 @@ def table(results: Sequence[Result], sizes: Sizes, count: int) -> str:
         "",
         "Written by `python -m benchmarks`; do not edit.",
         "",
-        f"CPU is user and system seconds of the whole process tree, medians of {count} pairs of runs in turn (A B A B), "
-        "files in the page cache. The ratio is the median of the pairs' ratios, behind it the least and the greatest. "
-        f"grep looks for `{WORDS}`. triage does all that it does: ranks, roots, signatures, report.",
+        (
+            f"CPU is user and system seconds of the whole process tree, medians of {count} pairs of runs in turn "
+            "(A B A B), files in the page cache. The ratio is the median of the pairs' ratios, behind it the least and "
+            "the greatest. Other work on the machine lengthens all of it, small processes less than large ones. "
+            f"grep looks for `{WORDS}`. triage does all that it does: ranks, roots, signatures, report."
+        ),
         "",
         *_machine(),
         "",
@@ -79,8 +82,11 @@ def table(results: Sequence[Result], sizes: Sizes, count: int) -> str:
         "|---|---|---|---|---|---|---|",
         *(_row(one) for one in results),
         "",
-        f"Peak memory of triage (must: {MEMORY:g} MiB). `own` leaves out mapped files, above all libsystemd's maps of the "
-        "journal (`RssAnon`, looked at every 20 ms); `whole` is the kernel's maximum of the process (`ru_maxrss`).",
+        (
+            f"Peak memory of triage (must: {MEMORY:g} MiB). `own` leaves out mapped files, above all libsystemd's maps "
+            "of the journal (`RssAnon`, looked at every 20 ms); `whole` is the kernel's maximum of the process "
+            "(`ru_maxrss`)."
+        ),
         "",
         "| what | MiB | | |",
         "|---|---|---|---|",
@@ -120,8 +126,10 @@ def _machine() -> list[str]:
     models = re.findall(r"model name\s*: (.*)", info.read_text(encoding="utf-8")) if info.is_file() else []
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / (1 << 30)
     return [
-        f"- {models[0] if models else platform.machine()}, {os.cpu_count()} CPUs, {memory:.0f} GiB, "
-        f"Linux {platform.release().split('-')[0]}, load when it began {os.getloadavg()[0]:.1f}",
+        (
+            f"- {models[0] if models else platform.machine()}, {os.cpu_count()} CPUs, {memory:.0f} GiB, "
+            f"Linux {platform.release().split('-')[0]}, load when it began {os.getloadavg()[0]:.1f}"
+        ),
         f"- CPython {platform.python_version()}, {', '.join(_packages())}",
         f"- {', '.join(_tools())}",
     ]
@@ -153,13 +161,19 @@ def _tools() -> list[str]:
 
 def _inputs(sizes: Sizes) -> list[str]:
     return [
-        f"- logs of {sizes.log / 1e6:g} MB (20 runs of 8 ranks, each ends with 8 tracebacks, those of 8 runs interleaved "
-        f"line by line), {sizes.small / 1024:g} KiB (one such run) and {sizes.tracebacks / 1e6:g} MB (nothing but "
-        "tracebacks)",
+        (
+            f"- logs of {sizes.log / 1e6:g} MB (20 runs of 8 ranks, each ends with 8 tracebacks, those of 8 runs "
+            f"interleaved line by line), {sizes.small / 1024:g} KiB (one such run) and {sizes.tracebacks / 1e6:g} "
+            "MB (nothing but "
+            "tracebacks)"
+        ),
         f"- a journal of {sizes.journal} entries, 60 % of them of the unit, which failed 10 times",
-        f"- signatures: some = {sizes.some}, many = {sizes.many}, the packaged ones among them, 30 % of the others ask "
-        f"for log lines; few = {sizes.few} and many = {sizes.many} exception signatures where they are compared, with "
-        f"the packaged ones switched off; own = {sizes.own}",
+        (
+            f"- signatures: some = {sizes.some}, many = {sizes.many}, the packaged ones among them, 30 % of the others "
+            f"ask for log lines; few = {sizes.few} and many = {sizes.many} exception signatures where they are "
+            "compared, "
+            f"with the packaged ones switched off; own = {sizes.own}"
+        ),
     ]
 
 

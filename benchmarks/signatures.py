@@ -27,7 +27,7 @@ _FILES = ("managers/scheduler.py", "model_executor/model_runner.py", "layers/moe
 
 
 def write(folder: Path, count: int, seed: int, *, lines: float = 0.3) -> None:
-    """Write a pack of `count` signatures, the share `lines` of them asking for a log line, the others for an exception."""
+    """Write a pack of `count` signatures: the share `lines` of them ask for a log line, the others for an exception."""
     chance = random.Random(seed)
     place = folder / "signatures" / "bench"
     place.mkdir(parents=True, exist_ok=True)
@@ -65,6 +65,6 @@ def _signature(number: int, match: str) -> str:
         'cause: "A synthetic signature, written to measure how the time grows with their number."\n'
         'not_when: "It never happens: no log holds its words."\n'
         "fixes:\n"
-        '  - {kind: flag, title: "Lower the share of memory", set: "--mem-fraction-static=0.8", risk: [restart, speed]}\n'
+        '  - {kind: flag, title: "Lower the share of memory", set: "--mem-fraction-static=0.8", risk: restart}\n'
         'references: ["https://github.com/sgl-project/sglang/issues/1"]\n'
     )

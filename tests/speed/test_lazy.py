@@ -167,3 +167,23 @@ def test_likeness_is_that_of_rapidfuzz(one, other):
     from rapidfuzz import fuzz
 
     assert likeness(one, other) == pytest.approx(fuzz.ratio(one, other))
+
+
+def test_every_expression_of_the_modules_can_be_compiled():
+    """An error in one would only show when it is used."""
+    import importlib
+    import pkgutil
+
+    import triage
+
+    found = 0
+    for module in pkgutil.walk_packages(triage.__path__, "triage."):
+        if "collect" in module.name or module.name.endswith("__main__") or module.name.startswith("triage.docs"):
+            continue
+        for value in vars(importlib.import_module(module.name)).values():
+            each = value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else [value]
+            for one in each:
+                if isinstance(one, lazy._Regex):
+                    assert re.compile(one.pattern, one.flags).groups == one.groups
+                    found += 1
+    assert found > 200
