@@ -24,7 +24,7 @@ _WINDOW_BYTES = 1 << 20
 # Margins of terminals, in columns, and so many lines must have reached it.
 _NARROWEST, _WIDEST = 60, 500
 _FULL = 3
-# At a margin at least this share of the breaks is in words or in frames, and at most this one goes on as lines of the log begin.
+# At a margin at least this share of the breaks is in words or frames, and at most this one goes on as lines begin.
 _IN_WORDS = 0.15
 _AS_BEGINNINGS = 0.4
 _WORD = regex(r"[\w./-]")
@@ -59,7 +59,7 @@ def _margin(texts: Sequence[str]) -> int:
     for before, text in zip(chain([""], texts), texts, strict=False):
         if len(before) == margin:
             breaks.append((before[-1], text))
-            torn += before.startswith('  File "') and not _FRAME.match(before)
+            torn += '  File "' in before and not _FRAME.search(before)
         else:
             beginnings[_beginning(text)] += 1
     if len(breaks) < _FULL:
