@@ -168,16 +168,16 @@ class _Cutter:
 
     def feed(self, chunk: bytes) -> Iterator[tuple[int, bytes]]:
         """Take the next chunk; yield what can be passed on."""
-        before = self._end - len(self._overlap)
-        data = self._overlap + chunk
-        known = len(self._overlap)
-        self._kept.append((self._end, chunk))
+        start, known, most = self._end, len(self._overlap), self._longest - 1
+        self._kept.append((start, chunk))
         self._end += len(chunk)
-        for end in self._find(data):
-            if end > known:
-                at = before + end
-                self._want(at - self._longest - self._context, at + self._context)
-        self._overlap = data[-(self._longest - 1) :] if self._longest > 1 else b""
+        # What lies across the border is looked at by itself: to join the chunk to it would copy the whole log.
+        border = self._overlap + chunk[:most] if known else b""
+        across = [end - known for end in self._find(border) if end > known] if border else []
+        for end in (*across, *self._find(chunk)):
+            self._want(start + end - self._longest - self._context, start + end + self._context)
+        if most > 0:
+            self._overlap = (self._overlap + chunk)[-most:] if len(chunk) < most else chunk[-most:]
         self._ready = max(0, self._end - self._behind)
         yield from self._pass_on()
         while self._kept and self._kept[0][0] + len(self._kept[0][1]) < self._end - self._held:

@@ -29,7 +29,7 @@ CLOSE = 100
 NOBODY = -1
 
 # A first look keeps so many readings, and is enough where all tracebacks come out alike.
-_QUICK = 8
+_QUICK = 4
 # So many readings are kept; of a long region fewer, and only one search is made.
 _BEAM = 128
 _NARROW = 32
