@@ -47,6 +47,8 @@ def test_documents_are_one_a_line_and_the_last_one_is_the_verdict():
     last = documents[-1]
     assert (last["event"], last["status"], last["final"]) == ("failed", 1, True)
     assert last["report"]["incidents"][0]["outcome"] == "failed"
+    assert {rank["rank"] for rank in last["ranks"]} == {f"PP{n}" for n in range(8)}
+    assert [one["percent"] for one in documents if one["event"] == "progress"][-1:] == [100]
     assert {"phase": "weights", "edge": "begin"}.items() <= next(
         one for one in documents if one.get("phase") == "weights"
     ).items()
@@ -93,7 +95,8 @@ def test_a_reader_that_goes_away_is_no_ready_unit():
 def test_text_of_the_log_is_escaped_and_masked(library, replaying, capsys):
     """Control characters, and tokens, wherever a line is quoted."""
     from triage.model import Entry
-    from triage.watching.say import Documents, Lines, Style
+    from triage.watching.documents import Documents
+    from triage.watching.say import Lines, Style
     from triage.watching.watch import Settings, Watch
 
     own = {"_SYSTEMD_UNIT": "x.service", "_SYSTEMD_INVOCATION_ID": "a" * 32, "_PID": "7", "_TRANSPORT": "stdout"}

@@ -124,7 +124,8 @@ def _there(name: str, query: JournalQuery, connections: ExitStack) -> Host:
 
 def _teller(args: argparse.Namespace) -> Teller:
     from triage.report.terminal import is_terminal
-    from triage.watching.say import Documents, Lines, Style
+    from triage.watching.documents import Documents
+    from triage.watching.say import Lines, Style
 
     style = Style(args.color, not args.no_mask, args.all_failures)
     if args.format == "jsonl":

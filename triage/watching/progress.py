@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _DIMENSION = regex(r"([A-Z_]+?)_?(\d{1,6})")
 _MOST_RANKS = 4096
 _LONGEST = 500
+_STEP = 10
 
 
 @dataclass(slots=True)
@@ -52,9 +53,11 @@ class Rank:
 
 @dataclass(slots=True)
 class Move:
-    """A step of a start: a phase began on the first rank or ended on the last one, or the engine said that it is up."""
+    """A step of a start: a phase began on the first rank or ended on the last one, its bar went on by a tenth, or the
+    engine said that it is up.
+    """
 
-    kind: Literal["begin", "end", "ready"]
+    kind: Literal["begin", "progress", "end", "ready"]
     phase: str
     at: float
 
@@ -93,6 +96,7 @@ class Start:
         self._labels: dict[str, str] = {}
         self._now = began or 0.0
         self._told: set[tuple[str, str]] = set()
+        self._told_percent: dict[str, int] = {}
 
     def feed(self, line: Line) -> list[Move]:
         """Take a line of the service; return what it moves."""
@@ -109,8 +113,7 @@ class Start:
         moves: list[Move] = []
         for event in events:
             moves += self._take(event, rank, at)
-        self._progress(line, rank)
-        return moves
+        return moves + self._progress(line, rank, at)
 
     @property
     def phase(self) -> str:
@@ -141,6 +144,15 @@ class Start:
             if rank.label and (span := rank.spans.get(phase)) is not None and span.end is not None
         ]
         return max(ended)[1] if len(ended) > 1 else ""
+
+    def times(self, phase: str) -> list[tuple[float, str]]:
+        """Take a phase; return the seconds that each labelled rank took for it, the quickest first."""
+        found = []
+        for rank in self.ranks.values():
+            span = rank.spans.get(phase)
+            if rank.label and span is not None and span.end is not None:
+                found.append((max(span.end - span.start, 0.0), rank.label))
+        return sorted(found)
 
     def behind(self) -> Behind | None:
         """Return the ranks that are further back than most, None where there are none or too few to say."""
@@ -243,15 +255,20 @@ class Start:
         """Whether the engine has a ready line of its own: SGLang says it after its warm-up (knowledge/phases.yaml)."""
         return self.facts.get("engine") == "sglang"
 
-    def _progress(self, line: Line, rank: Rank) -> None:
+    def _progress(self, line: Line, rank: Rank, at: float) -> list[Move]:
         if not any(word in line.text for word in self._bar_words):
-            return
+            return []
         found = self._bar.search(line.text)
-        if found is None:
-            return
         open_ = [name for name in self._bar_phases if name in rank.spans and rank.spans[name].end is None]
-        if open_:
-            rank.bars[open_[-1]] = Bar(int(found["done"]), int(found["of"]), min(int(found["percent"]), 100))
+        if found is None or not open_:
+            return []
+        name = open_[-1]
+        rank.bars[name] = Bar(int(found["done"]), int(found["of"]), min(int(found["percent"]), 100))
+        least = self.bar(name)
+        if least is None or least.percent < self._told_percent.get(name, -_STEP) + _STEP:
+            return []
+        self._told_percent[name] = least.percent
+        return [Move("progress", name, at)]
 
     def _rank(self, line: Line) -> Rank:
         """Return the rank whose line it is; a line without a label is that of the label its process wrote before."""

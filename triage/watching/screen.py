@@ -11,7 +11,8 @@ from triage.report.sentence import phase_name
 from triage.report.terminal import encodable
 from triage.report.text import one_line
 from triage.report.times import duration
-from triage.watching.say import Lines, late, reading, usual
+from triage.watching.say import Lines
+from triage.watching.telling import late, reading, usual
 
 if TYPE_CHECKING:
     from rich.live import Live
