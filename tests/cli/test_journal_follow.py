@@ -48,7 +48,7 @@ def followed(triage, monkeypatch):
         hosts = iter(batches)
 
         def opened(query, say):
-            name = "journal" if query.remote is None else f"journal {query.remote.host}"
+            name = "journal" if query.remote is None else f"journal ssh://{query.remote.host}"
             feed = SimpleNamespace(close=lambda: closed.append(name))
             mine = next(hosts)
             return SimpleNamespace(name=name, feed=feed, gaps=[], notes=[], batches=lambda select: iter(mine))
@@ -115,6 +115,7 @@ def test_several_hosts_are_told_apart(followed, hosts):
     (again,) = [line for line in said.out.splitlines() if "times so far" in line]
     assert "x.service on gpu-0" in again
     assert "on gpu-07" in said.flat
+    assert "ssh gpu-07 'journalctl -u x.service" in said.flat or "ssh root@gpu-08 'journalctl" in said.flat
     assert "on gpu-08" in said.flat
 
 

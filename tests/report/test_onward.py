@@ -145,6 +145,26 @@ def test_a_journal_that_was_read_is_not_asked_for_again():
     ]
 
 
+def test_a_journal_of_another_host_is_read_on_there():
+    """Over ssh, as it was read."""
+    at = Position(pid=7, time=WHEN, zoned=True, cursor="s=1")
+    found = incident(at, unit="a.service", source="journal ssh://root@gpu-07")
+    assert read_on(found, at) == ["ssh", "root@gpu-07", "journalctl -u a.service --since=@1779745298"]
+    assert texts(found)[-2] == "triage journal a.service -H root@gpu-07 --all-failures"
+    found.source = "journal ssh://gpu-07:2222"
+    assert read_on(found, at)[:2] == ["ssh", "ssh://gpu-07:2222"]
+
+
+@pytest.mark.parametrize("host", ["secret-07", "root@secret-07", "secret-07:2222"])
+def test_a_shared_report_does_not_say_which_host_was_read(host):
+    """Neither as its source nor in a command."""
+    from triage.model import Report, Tool
+
+    at = Position(pid=7, time=WHEN, zoned=True, cursor="s=1")
+    found = incident(at, unit="a.service", source=f"journal ssh://{host}")
+    assert "secret" not in render(Report(Tool("1"), [], [found]), "markdown")
+
+
 def test_a_shared_report_names_no_host():
     """In Markdown the host and the pod are masked, so they are in no command either."""
     from triage.model import Report, Tool

@@ -51,7 +51,7 @@ def test_a_query_reads_the_journal_there(ssh):
     ssh.program("journalctl", f"cat <<'E'\n{entries(1, 2)}E\n")
     with Remote("gpu-07") as there:
         source = open_journal(JournalQuery(units=["x"], remote=there))
-        assert (source.name, source.reader) == ("journal gpu-07", "journalctl")
+        assert (source.name, source.reader) == ("journal ssh://gpu-07", "journalctl")
         assert [entry.fields["MESSAGE"] for entry in source.entries()][:2] == ["line 1", "line 2"]
         ssh.program("journalctl", "exit 0")
         ssh.program("systemctl", "exit 1")

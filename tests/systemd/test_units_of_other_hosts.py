@@ -91,7 +91,7 @@ def test_the_same_as_on_the_host_itself(triage, journal, unit):
 def test_several_hosts(triage, unit):
     """Each by its own connection."""
     report = json.loads(triage(unit, "-H", "gpu-1", "-H", "gpu-2", "-o", "json").stdout)
-    assert {incident["source"] for incident in report["incidents"]} == {"journal gpu-1", "journal gpu-2"}
+    assert {incident["source"] for incident in report["incidents"]} == {"journal ssh://gpu-1", "journal ssh://gpu-2"}
     assert len(report["verdicts"]) == 2
 
 

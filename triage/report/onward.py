@@ -39,7 +39,9 @@ def read_on(incident: Incident, at: Position) -> list[str]:
         unit = _unit(incident)
         if not unit or not at.time or not 0 < at.time < 1e11:
             return []
-        return ["journalctl", *_directory(incident), "-u", unit, f"--since=@{int(at.time)}"]
+        words = ["journalctl", *_directory(incident), "-u", unit, f"--since=@{int(at.time)}"]
+        host = _host(incident)
+        return ["ssh", f"ssh://{host}" if ":" in host else host, command(words)] if host else words
     if not _is_file(at.source) or at.source.startswith("-") or at.source.endswith(_PACKED):
         return []
     return ["less", f"+{at.line}" if at.line is not None else f"+{at.offset}P", at.source]
@@ -153,7 +155,9 @@ def _dated(text: str) -> float | None:
 def _again(incident: Incident) -> list[str]:
     unit = _unit(incident)
     if unit and incident.source.startswith("journal"):
-        return ["triage", "journal", unit, *_directory(incident), "--all-failures"]
+        host = _host(incident)
+        there = ["-H", host] if host else _directory(incident)
+        return ["triage", "journal", unit, *there, "--all-failures"]
     logs = incident.sources or [incident.source]
     if not all(map(_is_file, logs)):
         return []
@@ -169,6 +173,12 @@ def _directory(incident: Incident) -> list[str]:
     """Return the options that make journalctl, and triage, read the directory that the incident was read from."""
     kind, _, place = incident.source.partition(" ")
     return ["-D", place] if kind == "journal" and place.startswith("/") and "," not in place else []
+
+
+def _host(incident: Incident) -> str:
+    """Return the host that was read over ssh, "" where the journal is this one's."""
+    kind, _, place = incident.source.partition(" ssh://")
+    return place if kind == "journal" else ""
 
 
 def _is_file(source: str) -> bool:

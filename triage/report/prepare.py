@@ -112,6 +112,8 @@ def _text(text: str, name: str, masker: Masker | None) -> str:
 
 def _hosts(report: Report) -> Iterator[str]:
     for incident in report.incidents:
+        if there := incident.source.partition(" ssh://")[2]:  # a journal that was read over ssh
+            yield there.rpartition("@")[2].partition(":")[0]
         yield from (member.host for member in incident.members if member.host)
         yield from (process.host for process in incident.processes if process.host)
         yield from (found.first.host for found in incident.failures if found.first.host)

@@ -72,8 +72,10 @@ def journal_name(query: JournalQuery) -> str:
     """Take a query; return the name of its journal: `journal`, and whose it is where it is not this host's."""
     if query.live:
         return "journal"
+    if query.remote is not None:
+        return f"journal ssh://{query.remote.host}"
     whose = query.machine or query.directory or ", ".join(str(name) for name in query.files)
-    return f"journal {query.remote.host if query.remote is not None else whose}"
+    return f"journal {whose}"
 
 
 def choose_reader(query: JournalQuery) -> Reader:
