@@ -73,7 +73,7 @@ class Hand:
         try:
             # Its own output must not stand among the documents on standard output.
             process = self._process = subprocess.Popen(
-                self._words, stdin=subprocess.PIPE, stdout=sys.__stderr__, start_new_session=True
+                self._words, stdin=subprocess.PIPE, stdout=sys.__stderr__ or subprocess.DEVNULL, start_new_session=True
             )
         except OSError as error:
             self._say(f"can't be run: {(error.strerror or str(error)).lower()}")
