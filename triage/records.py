@@ -12,6 +12,8 @@ from __future__ import annotations
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
+__all__ = ["dataclass", "field", "replace"]
+
 _MISSING = object()
 
 
