@@ -52,13 +52,16 @@ def follow_journals(args: argparse.Namespace, queries: Sequence[JournalQuery]) -
             _say(note)
     follower = Follower(opened[0].name, library, options)
     streams = [Stream(_batches(each, library), LiveEntries(each.name), each.name) for each in opened]
-    signal.signal(signal.SIGTERM, _ended)
+    before = signal.signal(signal.SIGTERM, _ended)
+    if sys.stderr.isatty():
+        _say(f"following {', '.join(each.name for each in opened)}: what failed is told here, Ctrl-C ends it")
     finished = False
     try:
         with output(args) as out:
             run_streams(follower, streams, Teller(args, library, out, hand, hosts=len(opened) > 1).tell)
         finished = True
     finally:
+        signal.signal(signal.SIGTERM, before)
         for each in opened:
             each.feed.close()
         if hand is not None:
