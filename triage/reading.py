@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # Text below this size is read line by line; above it only regions around what may matter are.
 WHOLE_BYTES = 8 * 1024 * 1024
-# Entries of a batch of which not all are read, and of its first and last ones that are.
-_LARGE, _EDGE = 300, 48
+# Entries of a batch of which not all are read, of its first and last ones that are, and of the first large one.
+_LARGE, _EDGE, _HEAD = 300, 48, 512
 # An entry with one of these fields is systemd's or journald's.
 _SAID_BY_OTHERS = frozenset({"MESSAGE_ID", "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_UNIT", "COREDUMP_UNIT"})
 
@@ -102,7 +102,7 @@ def skim(batches: Iterable[list[Entry]], patterns: Sequence[LinePattern]) -> Ite
     from triage.needles import needles
     from triage.scan import selector
 
-    select = selector(needles(patterns), context=_EDGE, block=1)
+    select = selector(needles(patterns), head=_HEAD, context=_EDGE, block=1)
     for batch in batches:
         if len(batch) < _LARGE:
             yield batch

@@ -29,13 +29,13 @@ def read(batches):
     """What the lines of these batches say, after a head that is always read whole."""
     live, extractor = LiveEntries("journal"), Extractor(PATTERNS)
     count = 0
-    for batch in skim(iter([healthy(8192), *batches]), PATTERNS):
+    for batch in skim(iter([healthy(512), *batches]), PATTERNS):
         count += len(batch)
         for line in live.feed(batch):
             extractor.feed(line)
     extractor.flush()
     found = [event for event in extractor.result().events if event.exception]
-    return count - 8192, [(event.exception.type, len(event.exception.frames)) for event in found]
+    return count - 512, [(event.exception.type, len(event.exception.frames)) for event in found]
 
 
 def test_small_batches_are_read_whole():
@@ -66,5 +66,5 @@ def test_what_others_say_is_always_read():
     ]
     batch = healthy(1000)
     batch[500:500] = others
-    (_, kept) = skim(iter([healthy(8192), batch]), PATTERNS)
+    (_, kept) = skim(iter([healthy(512), batch]), PATTERNS)
     assert [each for each in others if each in kept] == others
