@@ -47,8 +47,8 @@ CAUSE = [
     "",
     "Traceback (most recent call last):",
     '  File "/opt/venv/lib/python3.12/site-packages/sglang/srt/managers/scheduler.py", line 326, in __init__',
-    "    raise RuntimeError(text) from error",
-    "RuntimeError: the checkpoint could not be read",
+    "    raise ValueError(text) from error",
+    "ValueError: the checkpoint could not be read",
 ]
 ASSERT = [
     '  File "/opt/venv/lib/python3.12/site-packages/sglang/srt/layers/sampler.py", line 112, in forward',

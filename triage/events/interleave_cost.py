@@ -34,8 +34,10 @@ from triage.events.traceback_stack import (
     AT_MESSAGE,
     AT_REPEAT,
     AT_SOURCE,
+    DONE,
     WAITING,
 )
+from triage.lazy import regex
 from triage.records import dataclass
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 NONE = -1
 # Kinds of facts, the first member of a fact's key.
 CALL, HAS_SOURCE, SOURCE_OF, HAS_CARET, CARET_OF, REPEATS, RAISES, RAISES_TYPE, GOES_ON = range(9)
+_RAISED = regex(r"\s*raise (?:\w+\.){0,9}(\w+(?:Error|Exception))\(")
 # No fact has this number.
 NEVER = -1
 
@@ -70,6 +73,7 @@ RAISED_HERE = 0.5
 RAISE_STATEMENT = 0.3
 RAISE_OF_TYPE = 1.0
 OTHER_CHAIN = 2.0
+OTHER_RAISE = 2.0
 ODD_EXCEPTION = 1.0
 NO_FRAMES = 3.0
 NEW_TEXT = 1.0
@@ -196,7 +200,8 @@ class Prices:
             return self._frame(state, token) if at in WAITING and at != AT_CHAIN else None
         if kind == CHAIN:
             caused = State(AT_CHAIN, caused=token.text.startswith(CAUSE))
-            return self._made(0.0, [], caused, ()) if at in (AT_MESSAGE, AT_GROUP) else None
+            # Another writer's record closes a message, but not the chain that it may be part of.
+            return self._made(0.0, [], caused, ()) if at in (AT_MESSAGE, AT_GROUP, DONE) else None
         if at == AT_MESSAGE:
             return self._text(state, token)
         if kind == SOURCE:
@@ -280,6 +285,9 @@ class Prices:
             # `raise X from y` ends what follows a direct cause, and a bare `raise X` does not.
             if " from None" not in source and (" from " in source) != state.caused:
                 cost += OTHER_CHAIN
+            raised = _RAISED.match(source)
+            if raised is not None and raised[1] != name.split("(")[0].rpartition(".")[2]:
+                cost += OTHER_RAISE
         base = (0.0 if token.kind == EXCEPTION else ODD_EXCEPTION) + (NO_FRAMES if state.at == AT_HEAD else 0.0)
         terms = [*self._skipped(state), Term(raises, 0.0, of_type, cost - RAISED_HERE, cost)]
         follows = State(AT_MESSAGE, state.frame, NONE, number, token.id)

@@ -86,6 +86,8 @@ def read(lines: Sequence[tuple[str, int]], in_group: bool = False) -> list[Print
         else:
             reader.feed(lines[at][0], lines[at][1], at)
             at += 1
+    if at < end and printed:
+        printed[-1].cut = True
     return [p for p in printed if p.frames or p.complete]
 
 
@@ -186,6 +188,7 @@ class _Reader:
                 self._printed.append(one)
                 first = False
             if len(self._printed) >= _PRINTED:
+                self._printed[-1].cut = True
                 break
         if self._printed:
             self._printed[0].relation = None

@@ -11,8 +11,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal
 
 from triage.events.interleave import CLOSE, NOBODY, Edges, Item, deal
-from triage.events.traceback_shapes import BLANK, CARET, CHAIN, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
-from triage.events.traceback_stack import AT_HEAD, AT_MESSAGE, DONE, NEXT, WAITING, Stack
+from triage.events.traceback_shapes import BLANK, CARET, CHAIN, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT, is_bar
+from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, NEXT, WAITING, Stack
 from triage.records import dataclass
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class Region:
 
     def feed(self, line: Line, kind: int, number: int, closes: bool) -> Literal["stack", "message"] | None:
         """Take a line that is no head; `closes` says that it ends every message. Return what it is by its shape."""
+        if kind == TEXT and is_bar(line.text):
+            return None
         if closes:
             self._kept.append(_Kept(line, CLOSE, number, "", False))
             self._idle += 1
@@ -172,7 +174,8 @@ class _Ledger:
         elif stack.state == AT_MESSAGE and stack.full() and one.kind in (TEXT, BLANK):
             return
         else:
-            stack.take(one.line, one.kind, NEXT[stack.state].get(one.kind, AT_MESSAGE))
+            following = AT_CHAIN if one.kind == CHAIN else NEXT[stack.state].get(one.kind, AT_MESSAGE)
+            stack.take(one.line, one.kind, following)
         self._stories[owner] = hash((self._stories[owner], one.line.text))
         self._last = owner
 

@@ -122,6 +122,14 @@ def intro_of(text: str) -> str:
     return ""
 
 
+_BAR = regex(r"[^%]{0,200}\d% ?(?:\||Completed \|)")
+
+
+def is_bar(text: str) -> bool:
+    """Take a line's text; return whether it is a progress bar (tqdm): whoever draws it, it is no part of a message."""
+    return "%" in text and _BAR.match(text) is not None
+
+
 _INTRO = regex(
     r"\s*(?:Process \S+:$|Exception in thread .+:$|Exception ignored (?:in|on)\b|Exception in \w+(?: \w+)*:?$"
     r"|(?:ERROR|CRITICAL):?\s+\S.*$)"

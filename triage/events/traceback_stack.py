@@ -66,7 +66,7 @@ class Stack:
 
     `order` is the number of its first line. `intro` is what announced it, `rank` whose it is. `also` are the ranks that
     it may belong to as well, `inferred` says that others wrote between its lines. Of a very long one the first and the
-    last 2,000 lines are kept and `cut` is set.
+    last 2,000 lines are kept, of a very long line the beginning, and `cut` is set.
     """
 
     __slots__ = (
@@ -131,6 +131,7 @@ class Stack:
     def _keep(self, line: Line, kind: int) -> None:
         if len(line.text) > MESSAGE_CHARS:
             line = replace(line, text=line.text[:MESSAGE_CHARS])
+            self.cut = True
         if len(self.first) < _KEPT_FIRST:
             self.first.append((line, kind))
         else:

@@ -237,6 +237,8 @@ class StreamTracebacks:
         self.done += finished
         self._close_group()
         self._region, self._idle = None, 0
+        for stack in left:
+            stack.inferred = True
         if len(left) == 1:
             self._stack = left[0]
         elif left:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import BytesIO
+from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from triage.events.chain import short
@@ -70,9 +71,9 @@ class Answers:
 
         The root must be that of the rank whose own root is the strongest, and of several the one that began first. Of
         those that were printed at once any may be the root: whose head comes first says nothing of them. Nothing is
-        asked of a log in which the first line of a failure is lost and its rest is not: it may look like another's.
+        asked of a log in which a failure has lost its first line or one inside: the rest may look like another's.
         """
-        if any(_beheaded(one, whole) for known, whole in zip(self._ranks, woven.whole, strict=True) for one in known):
+        if any(_torn(one, whole) for known, whole in zip(self._ranks, woven.whole, strict=True) for one in known):
             return []
         incident = self._diagnosed(woven.data)
         told = {_what(failure) for failure in incident.failures}
@@ -106,8 +107,10 @@ def changes(logs: Sequence[str], woven: Woven, library: Library | None = None) -
     return Answers(logs, library).changes(woven)
 
 
-def _beheaded(one: _Known, whole: dict[int, int]) -> bool:
-    return one.first not in whole and any(number in whole for number in range(one.first + 1, one.last + 1))
+def _torn(one: _Known, whole: dict[int, int]) -> bool:
+    """Whether a line of a failure is missing before another one that is there."""
+    there = [number in whole for number in range(one.first, one.last + 1)]
+    return any(not earlier and later for earlier, later in pairwise(there))
 
 
 def _what(failure: Failure) -> tuple[str, str]:
