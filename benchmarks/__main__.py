@@ -13,6 +13,7 @@ from benchmarks.measure import Command, own_memory, pairs, run
 from benchmarks.results import MEMORY, Result, profile, table
 from benchmarks.rows import programs, rows
 
+_SCRIPT = "import sys\nfrom triage.cli import main\nif __name__ == '__main__':\n    sys.exit(main())\n"
 HERE = Path(__file__).resolve().parent
 SMALL = Sizes(log=12_000_000, tracebacks=300_000, small=64 << 10, journal=3000, few=5, some=330, many=360, own=10)
 
@@ -70,12 +71,10 @@ def _environment(folder: Path) -> dict[str, str]:
     blocked.mkdir(parents=True, exist_ok=True)
     (blocked / "__init__.py").write_text("raise ImportError\n", encoding="ascii")
     (folder / "empty_console_script.py").write_text("def main():\n    return 0\n", encoding="ascii")
-    script = folder / "empty"
-    script.write_text(
-        f"#!{sys.executable}\nimport sys\nfrom empty_console_script import main\n"
-        "if __name__ == '__main__':\n    sys.argv[0] = sys.argv[0].removesuffix('.exe')\n    sys.exit(main())\n",
-        encoding="utf-8",
-    )
+    script, installed = folder / "empty", Path(programs())
+    # The installer writes the same script for every package, so triage's own with another module in it.
+    text = installed.read_text(encoding="utf-8") if installed.is_file() else f"#!{sys.executable}\n{_SCRIPT}"
+    script.write_text(text.replace("triage.cli", "empty_console_script"), encoding="utf-8")
     script.chmod(0o755)
     return {
         "PATH": os.environ.get("PATH", os.defpath),
