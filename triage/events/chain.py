@@ -7,7 +7,6 @@ of them before the main one. Between two exceptions printed one after the other 
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ from triage.model import ChainLink, ExceptionInfo, Relation
 from triage.records import dataclass
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
 # The shortest message whose repetition proves that a wrapper quotes it.

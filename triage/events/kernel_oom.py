@@ -8,7 +8,6 @@ The report begins with `X invoked oom-killer`; a stack, the memory and a table o
 
 from __future__ import annotations
 
-import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -19,6 +18,8 @@ from triage.model import Event
 from triage.records import dataclass, field
 
 if TYPE_CHECKING:
+    import re
+
     from triage.model import Evidence, Line
 
 _INVOKED = regex(r"(?P<invoker>.{1,32}?) invoked oom-killer: ")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,8 @@ from triage.lazy import regex
 from triage.records import dataclass
 
 if TYPE_CHECKING:
+    import re
+
     from triage.model import Role
 
 

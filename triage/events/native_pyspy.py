@@ -7,7 +7,6 @@ is a head, `Thread 616 (idle): "MainThread"`, and its frames, innermost first: `
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ from triage.lazy import regex
 from triage.model import Event, Evidence, Frame, Line
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterable, Sequence
 
 _FRAME = regex(r"\s{1,12}(?P<function>\S.*?) \((?P<file>[^()]*?)(?::(?P<line>\d+))?\)$")

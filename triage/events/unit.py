@@ -6,13 +6,15 @@ systemd. Fields of journal entries (systemd.journal-fields(7), sd-messages.h) wi
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
 from triage.model import Event, Line
+
+if TYPE_CHECKING:
+    import re
 
 _FIELDS = {
     "EXIT_CODE": "code",

@@ -6,12 +6,13 @@ paste into a shell or a unit file they must fit a strict pattern, else their pla
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 
 if TYPE_CHECKING:
+    import re
+
     from triage.library.conditions import Situation
 
 NAMES = regex(r"\{([A-Za-z_][\w.]{0,60})\}")

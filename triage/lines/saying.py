@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
@@ -12,6 +11,8 @@ from triage.lines.rows import RECORD, TRANSPORT, Learned, Row
 from triage.lines.said import NO_RANK, Said
 
 if TYPE_CHECKING:
+    import re
+
     from triage.lines.said import Origin
 
 _IN_STREAM = ("host", "ident", "pid", "name", "ip", "pod", "container", "out", "where")
