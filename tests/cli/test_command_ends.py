@@ -84,3 +84,12 @@ def test_a_report_on_a_name_that_is_no_text_can_be_written(triage, tmp_path):
     for kind in ("text", "json", "markdown", "html"):
         said = triage("logs", os.fsdecode(log), "-o", kind, "--output-file", tmp_path / "report")
         assert (said.status, said.err) == (3, "")
+
+
+def test_a_log_in_place_of_a_command_is_recognised(triage, tmp_path):
+    """It says which command reads it."""
+    (tmp_path / "server.log").write_text("x\n", encoding="utf-8")
+    said = triage(tmp_path / "server.log")
+    assert said.status == 2
+    assert said.err.endswith("server.log': `triage logs FILE` reads a log\n")
+    assert "did you mean `triage logs`" in triage("log").err

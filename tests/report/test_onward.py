@@ -6,6 +6,7 @@ import pytest
 
 from triage.model import Diagnosis, ExceptionInfo, Failure, Frame, Incident, Member, Position
 from triage.report import render
+from triage.report.names import command
 from triage.report.onward import next_steps, read_on
 
 WHEN = 1779745298.5  # 2026-05-25 21:41:38 UTC
@@ -178,3 +179,30 @@ def test_reading_on_needs_a_file():
     """What has no path of its own, as the log of the demo, can't be opened."""
     found = incident(Position(line=7), source="demo.log")
     assert read_on(found, found.failures[0].first) == []
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ("journal", ""),
+        ("journal --user", "--user "),
+        ("journal rescued/j", "-D rescued/j "),
+        ("journal ./j", "-D ./j "),
+        ("journal --user /var/tmp/j", "--user -D /var/tmp/j "),
+        ("journal ./a.journal, /b/c.journal~", "--file ./a.journal --file '/b/c.journal~' "),
+        ("journal box", "-M box "),
+    ],
+)
+def test_the_same_journal_is_read_on(source, options):
+    """Wherever it lies and whose it is: without its options the commands would read this host's."""
+    found = incident(Position(pid=7, time=WHEN, zoned=True, cursor="s=1"), unit="a.service", source=source)
+    assert command(read_on(found, found.failures[0].first)) == (
+        f"journalctl {options}-u a.service --since=@{int(WHEN)}"
+    )
+    assert texts(found)[-2] == f"triage journal a.service {options}--all-failures"
+
+
+def test_a_file_may_be_called_journal():
+    """It is read on as any file."""
+    found = incident(Position(source="journal.log", line=7), source="journal.log")
+    assert read_on(found, found.failures[0].first) == ["less", "+7", "journal.log"]

@@ -143,3 +143,12 @@ def test_only_exact_text_is_marked():
     """Words of triage are no exact text, values are."""
     (clause,) = conditions(signature("match: {exception: A}").match)
     assert [isinstance(word, Exact) for word in clause.words] == [False, True]
+
+
+def test_a_narrow_terminal_breaks_the_prose():
+    """Nothing that wraps is wider than the terminal; what would not work in two lines stays whole."""
+    one = next(one for one in ALL if one.id == "sglang/pp-triton-layer0-value-buffer")
+    lines = describe(one, 60).splitlines()
+    whole = ("     $ ", "     with: ", "     replace: ", "  https://", "     file: ", "     function: ")
+    assert [line for line in lines if len(line) > 60 and not line.startswith(whole)] == []
+    assert "".join("".join(lines).split()) == "".join(describe(one).split())

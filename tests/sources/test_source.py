@@ -9,6 +9,7 @@ import pytest
 from triage.model import TriageError
 from triage.sources import open_journal
 from triage.sources.query import JournalQuery
+from triage.sources.source import journal_name
 
 pytestmark = pytest.mark.usefixtures("no_systemd")
 
@@ -301,3 +302,18 @@ def test_a_unit_that_systemd_knows_but_the_journal_does_not(monkeypatch, journal
     source = open_journal(JournalQuery(units=["sg-exit1"]))
     assert source.name == "journal"
     assert list(itertools.islice(source.entries(), 1))
+
+
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        (JournalQuery(), "journal"),
+        (JournalQuery(user=True), "journal --user"),
+        (JournalQuery(machine="box"), "journal box"),
+        (JournalQuery(directory="j", user=True), "journal --user ./j"),
+        (JournalQuery(files=["a.journal", "/b.journal"]), "journal ./a.journal, /b.journal"),
+    ],
+)
+def test_a_journals_name_says_whose_it_is(query, name):
+    """A folder can't be taken for a container."""
+    assert journal_name(query) == name

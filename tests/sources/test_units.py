@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from triage.model import TriageError
 from triage.sources.query import JournalQuery
-from triage.sources.units import complete, is_pattern, list_units, near, resolve_units, unknown_unit
+from triage.sources.units import complete, is_pattern, list_units, near, no_unit, resolve_units, unknown_unit
 
 KNOWN = {
     "sglang-k26-pp8.service", "sglang-k26-pp4.service", "sglang@1.service", "sglang@42.service", "sglang.slice",
@@ -85,9 +85,17 @@ def test_an_unknown_unit_is_told_with_what_to_do():
     assert "leave out --user" in str(unknown_unit("a.service", KNOWN, {"a.service"}, user=True))
     far = str(unknown_unit("postgresql.service", KNOWN, (), user=False))
     assert far.endswith(
-        "; there are nginx.service, sglang-k26-pp4.service, sglang-k26-pp8.service, sglang@1.service, sglang@42.service and 1 more"
+        "; there are sglang-k26-pp4.service, sglang-k26-pp8.service, sglang@1.service, sglang@42.service, vllm.service and 1 more"
     )
     assert str(unknown_unit("a.service", (), (), user=False)).endswith("in this journal, nor any other")
+
+
+def test_where_no_unit_is_named_some_are_shown():
+    """Those of engines stand first; of an empty journal nothing is claimed."""
+    assert str(no_unit({"a.service", "b.socket", "sglang.service"})) == (
+        "which unit? `triage journal NAME`; there are sglang.service, a.service"
+    )
+    assert str(no_unit(())) == "which unit? `triage journal NAME`"
 
 
 def test_lists_the_units_of_a_journal(no_systemd, journal_dir):

@@ -272,3 +272,19 @@ def test_a_journal_that_cannot_be_read_any_more_is_an_error(watched, replaying, 
 
     with pytest.raises(TriageError, match="journalctl: no"):
         watched(Broken(), UNIT)
+
+
+def test_a_host_without_systemd_is_told(monkeypatch, tmp_path):
+    """No unit can be watched there, whatever its name; what can be is said."""
+    from types import SimpleNamespace
+
+    from triage.sources.query import JournalQuery
+    from triage.watching import origin
+    from triage.watching.host import LocalHost
+
+    monkeypatch.setattr(origin, "_BOOTED", tmp_path / "none")
+    reader = SimpleNamespace(unique=lambda name: set())
+    said = str(origin._unknown(reader, "sglang.service", LocalHost(JournalQuery())))
+    assert said.startswith("systemd does not run on this host: `triage run -- COMMAND`")
+    monkeypatch.setattr(origin, "_BOOTED", tmp_path)
+    assert "no unit sglang.service" in str(origin._unknown(reader, "sglang.service", LocalHost(JournalQuery())))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from triage import __version__
@@ -81,6 +82,8 @@ def _dispatch(words: list[str]) -> int:
 
         near = difflib.get_close_matches(name, COMMANDS, 1)
         hint = f"did you mean `triage {near[0]}`?" if near else "`triage --help` lists the commands"
+        if os.access(name, os.R_OK):
+            hint = "`triage logs FILE` reads a log"
         raise TriageError(f"there is no command {name!r}: {hint}")
     module = importlib.import_module(COMMANDS[name][0])
     parser = parser_for(name, COMMANDS[name][1])

@@ -25,6 +25,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the signature as text; return 0."""
     from triage.library import load
     from triage.report.signature import describe
+    from triage.report.terminal import width_of
 
     library = load(args.signatures)
     signature = library.get(args.signature)
@@ -32,5 +33,5 @@ def run(args: argparse.Namespace) -> int:
         near = library.near(args.signature)
         hint = f"; near: {', '.join(near)}" if near else ""
         raise TriageError(f"there is no signature {args.signature!r}{hint} (`triage signatures list` shows all)")
-    sys.stdout.write(describe(signature))
+    sys.stdout.write(describe(signature, width_of(sys.stdout)))
     return 0

@@ -78,8 +78,6 @@ def run(args: argparse.Namespace) -> int:
         words, boot = [boot, *words], "0"
     units = [word for word in words if "=" not in word]
     matches = [word for word in words if "=" in word]
-    if not units and not matches:
-        raise TriageError("which unit? `triage journal NAME`; `systemctl list-units 'sglang*'` lists some")
     if args.exec and not args.follow:
         raise TriageError("--exec goes with -f")
     query = JournalQuery(
@@ -98,6 +96,10 @@ def run(args: argparse.Namespace) -> int:
     )
     with ExitStack() as connections:
         queries = _on_hosts(query, args.host, connections)
+        if not units and not matches:
+            from triage.sources.units import list_units, no_unit
+
+            raise no_unit({unit for each in queries for unit in list_units(each)})
         if args.follow:
             from triage.cli.following_journal import follow_journals
 

@@ -44,7 +44,7 @@ def run(incident: Incident, root: Failure | None, local: bool) -> list[Section]:
 def _source(incident: Incident, root: Failure | None) -> str:
     """Return where it was read, unless that is said by the sentence or by the command to read on."""
     source = incident.source
-    if source in ("", "-", "stdin", "journal", service(incident)):
+    if source in ("", "-", "stdin", "journal", "journal --user", service(incident)):
         return ""
     return "" if root is not None and source in read_on(incident, root.first) else one_line(source)
 

@@ -39,8 +39,8 @@ def read_on(incident: Incident, at: Position) -> list[str]:
         unit = _unit(incident)
         if not unit or not at.time or not 0 < at.time < 1e11:
             return []
-        words = ["journalctl", *_directory(incident), "-u", unit, f"--since=@{int(at.time)}"]
-        host = _host(incident)
+        host, where = _journal(incident)
+        words = ["journalctl", *where, "-u", unit, f"--since=@{int(at.time)}"]
         return ["ssh", f"ssh://{host}" if ":" in host else host, command(words)] if host else words
     if not _is_file(at.source) or at.source.startswith("-") or at.source.endswith(_PACKED):
         return []
@@ -97,7 +97,7 @@ def _whole(incident: Incident, root: Failure) -> bool:
 def _more(incident: Incident, root: Failure) -> str:
     """Return the command that prints more of the log around a failure, by what carried it here; "" where none can."""
     at, unit = root.first, _unit(incident)
-    if incident.source.startswith("journal"):
+    if _is_journal(incident.source):
         return ""
     if at.carrier in ("kubectl-prefix", "stern"):
         return _kubectl(at)
@@ -154,10 +154,9 @@ def _dated(text: str) -> float | None:
 
 def _again(incident: Incident) -> list[str]:
     unit = _unit(incident)
-    if unit and incident.source.startswith("journal"):
-        host = _host(incident)
-        there = ["-H", host] if host else _directory(incident)
-        return ["triage", "journal", unit, *there, "--all-failures"]
+    if unit and _is_journal(incident.source):
+        host, where = _journal(incident)
+        return ["triage", "journal", unit, *(["-H", host] if host else []), *where, "--all-failures"]
     logs = incident.sources or [incident.source]
     if not all(map(_is_file, logs)):
         return []
@@ -169,17 +168,26 @@ def _unit(incident: Incident) -> str | None:
     return units[0] if units else None
 
 
-def _directory(incident: Incident) -> list[str]:
-    """Return the options that make journalctl, and triage, read the directory that the incident was read from."""
-    kind, _, place = incident.source.partition(" ")
-    return ["-D", place] if kind == "journal" and place.startswith("/") and "," not in place else []
+def _journal(incident: Incident) -> tuple[str, list[str]]:
+    """Return the host that was read over ssh, "" where none was, and the options that make journalctl, and triage, read
+    the journal that the incident was read from (`triage.sources.source.journal_name` gives its name).
+    """
+    place = incident.source.partition(" ")[2]
+    user = ["--user"] if place.partition(" ")[0] == "--user" else []
+    place = place.partition(" ")[2] if user else place
+    if place.startswith("ssh://"):
+        return place[len("ssh://") :], user
+    places = place.split(", ")
+    if all(one.endswith((".journal", ".journal~")) for one in places):
+        return "", [*user, *(word for one in places for word in ("--file", one))]
+    if "/" in place:
+        return "", [*user, "-D", place]
+    return "", [*user, "-M", place] if place else user
 
 
-def _host(incident: Incident) -> str:
-    """Return the host that was read over ssh, "" where the journal is this one's."""
-    kind, _, place = incident.source.partition(" ssh://")
-    return place if kind == "journal" else ""
+def _is_journal(source: str) -> bool:
+    return source.partition(" ")[0] == "journal"
 
 
 def _is_file(source: str) -> bool:
-    return source != "stdin" and not source.startswith("journal") and ("/" in source or "." in source)
+    return source != "stdin" and not _is_journal(source) and ("/" in source or "." in source)

@@ -65,17 +65,20 @@ def outline(signature: Signature) -> list[Part]:
     return [part for part in parts if part.prose or part.clauses or part.remedies or part.links]
 
 
-def describe(signature: Signature) -> str:
-    """Take a signature; return what it means, when it holds and what mends it, as plain text of 88 columns."""
-    lines = [signature.id, *wrap(signature.title, _WIDTH)]
+def describe(signature: Signature, width: int = _WIDTH) -> str:
+    """Take a signature and a width in columns, of which at most 88 are used; return what it means, when it holds and
+    what mends it, as plain text. Names, links and commands are not broken.
+    """
+    width = min(width, _WIDTH)
+    lines = [signature.id, *wrap(signature.title, width)]
     for part in outline(signature):
         lines += ["", part.label]
         if part.prose:
-            lines += _hung("  ", part.prose)
+            lines += _hung("  ", part.prose, width)
         for clause in part.clauses:
-            lines += _clause(clause, "  ")
+            lines += _clause(clause, "  ", width)
         for number, remedy in enumerate(part.remedies, 1):
-            lines += _fix(number, remedy)
+            lines += _fix(number, remedy, width)
         lines += [f"  {link}" for link in part.links]
     return visible("\n".join(lines)) + "\n"
 
@@ -109,24 +112,24 @@ def _texts(value: Any) -> list[str]:
     return list(map(str, value)) if isinstance(value, (list, tuple)) else [str(value)]
 
 
-def _fix(number: int, remedy: Remedy) -> list[str]:
+def _fix(number: int, remedy: Remedy, width: int) -> list[str]:
     pad = " " * 5
     risk = f" ({remedy.risk})" if remedy.risk else ""
-    lines = _hung(pad, remedy.title + risk)
+    lines = _hung(pad, remedy.title + risk, width)
     lines[0] = f"  {number}. {lines[0].lstrip()}"
     if remedy.detail:
-        lines += _hung(pad, remedy.detail)
+        lines += _hung(pad, remedy.detail, width)
     for clause in remedy.limits:
-        lines += _clause(Clause(("only for", *clause.words), clause.parts), pad)
+        lines += _clause(Clause(("only for", *clause.words), clause.parts), pad, width)
     lines += [f"{pad}{key}: {text}" for key, text in remedy.settings]
     return [*lines, f"{pad}$ {remedy.command}"] if remedy.command else lines
 
 
-def _clause(clause: Clause, pad: str) -> list[str]:
+def _clause(clause: Clause, pad: str, width: int) -> list[str]:
     words = " ".join(f'"{word}"' if _quotable(word) else word for word in clause.words)
-    lines = _hung(pad, f"{words}:" if clause.parts and not words.endswith(":") else words)
+    lines = _hung(pad, f"{words}:" if clause.parts and not words.endswith(":") else words, width)
     for inner in clause.parts:
-        lines += _clause(inner, f"{pad}  ")
+        lines += _clause(inner, f"{pad}  ", width)
     return lines
 
 
@@ -135,8 +138,8 @@ def _quotable(word: str) -> bool:
     return isinstance(word, Exact) and (" " in word or not word)
 
 
-def _hung(pad: str, text: str) -> list[str]:
-    return [f"{pad}{line}" for line in wrap(text, max(_WIDTH - len(pad), 20))]
+def _hung(pad: str, text: str, width: int) -> list[str]:
+    return [f"{pad}{line}" for line in wrap(text, max(width - len(pad), 20))]
 
 
 def _folded(text: str) -> str:

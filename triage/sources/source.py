@@ -24,6 +24,7 @@ from triage.sources.units import is_pattern, known_units, resolve_units, unknown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from triage.model import Entry
     from triage.sources.query import Group, JournalQuery
@@ -56,12 +57,21 @@ def _open(query: JournalQuery) -> JournalSource:
     until = parse_time(query.until) if query.until else None
     if since is not None and until is not None and since > until:
         raise TriageError("--since is later than --until")
-    paths = journal_files(query)
-    if not paths and not query.elsewhere:
-        raise TriageError("this host keeps no journal: read another one with -D or --file, or a log with `triage logs`")
+    paths = files_of(query)
     reader = choose_reader(query)
     gaps = file_gaps(paths, reader.reads) if query.remote is None else list(query.remote.gaps)
     return _Opening(query, reader, since, until, gaps).open()
+
+
+def files_of(query: JournalQuery) -> list[Path]:
+    """Take a query; return the files of its journal, none of a container's or another host's.
+
+    Raises `TriageError` where there are none that can be read.
+    """
+    paths = journal_files(query)
+    if not paths and not query.elsewhere:
+        raise TriageError("this host keeps no journal: read another one with -D or --file, or a log with `triage logs`")
+    return paths
 
 
 class NothingYetError(TriageError):
@@ -69,13 +79,17 @@ class NothingYetError(TriageError):
 
 
 def journal_name(query: JournalQuery) -> str:
-    """Take a query; return the name of its journal: `journal`, and whose it is where it is not this host's."""
+    """Take a query; return the name of its journal: `journal`, `--user` where it is about units of user managers, and
+    whose it is where it is not this host's. Folders and files have a `/` in them, names of containers have none.
+    """
+    kind = "journal --user" if query.user else "journal"
     if query.live:
-        return "journal"
+        return kind
     if query.remote is not None:
-        return f"journal ssh://{query.remote.host}"
-    whose = query.machine or query.directory or ", ".join(str(name) for name in query.files)
-    return f"journal {whose}"
+        return f"{kind} ssh://{query.remote.host}"
+    places = [str(place) for place in ([query.directory] if query.directory else query.files)]
+    whose = query.machine or ", ".join(place if "/" in place else f"./{place}" for place in places)
+    return f"{kind} {whose}"
 
 
 def choose_reader(query: JournalQuery) -> Reader:

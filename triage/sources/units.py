@@ -23,6 +23,7 @@ _GLOB = regex(r"[*?\[]")
 _SYSTEM_FIELDS = ("_SYSTEMD_UNIT", "UNIT", "COREDUMP_UNIT")
 _USER_FIELDS = ("_SYSTEMD_USER_UNIT", "USER_UNIT", "COREDUMP_USER_UNIT")
 _NEAR = 5
+_ENGINES = ("sglang", "sgl-", "vllm")
 _ALIKE = 60  # of rapidfuzz's 100
 
 
@@ -46,9 +47,10 @@ def list_units(query: JournalQuery) -> list[str]:
 
     With `query.user` those of user managers. Raises `TriageError` where the journal cannot be read.
     """
-    from triage.sources.source import choose_reader
+    from triage.sources.source import choose_reader, files_of
 
     query.check()
+    files_of(query)
     return sorted(known_units(choose_reader(query), user=query.user))
 
 
@@ -103,10 +105,22 @@ def unknown_unit(name: str, known: Collection[str], elsewhere: Collection[str], 
         return TriageError(f"{name} is a unit of {where}")
     if found := near(name, known):
         return TriageError(f"no unit {name} in this journal{_hint(found)}")
-    services = sorted(unit for unit in known if unit.endswith(".service")) or sorted(known)
-    shown = ", ".join(services[:_NEAR]) + (f" and {len(services) - _NEAR} more" if len(services) > _NEAR else "")
+    shown = _some(known)
     there = f"; there are {shown}" if shown else ", nor any other"
     return TriageError(f"no unit {name} in this journal{there}")
+
+
+def no_unit(known: Collection[str]) -> TriageError:
+    """Take the units that a journal has lines of; return the error for a command that named none of them."""
+    shown = _some(known)
+    return TriageError(f"which unit? `triage journal NAME`{f'; there are {shown}' if shown else ''}")
+
+
+def _some(known: Collection[str]) -> str:
+    """Return the first few services of a journal, those that sound like an engine's before all others."""
+    services = [unit for unit in known if unit.endswith(".service")] or known
+    order = sorted(services, key=lambda unit: (not any(word in unit.lower() for word in _ENGINES), unit))
+    return ", ".join(order[:_NEAR]) + (f" and {len(order) - _NEAR} more" if len(order) > _NEAR else "")
 
 
 def _hint(names: Sequence[str]) -> str:

@@ -30,6 +30,7 @@ _ENDS = (
     "be02cf6855d2428ba40df7e9d022f03d", "5eb03494b6584870a536b337290809b3",
 )  # fmt: skip
 # A run that ended so many seconds ago is the one that is meant: it was started, failed, and the watch came after it.
+_BOOTED = Path("/run/systemd/system")  # sd_booted(3)
 _JUST_NOW = 60.0
 # A run of more seconds is not read again only to see what changed since.
 _LONGEST_RUN = 2 * 3600
@@ -161,5 +162,10 @@ def _unknown(reader: Reader, unit: str, host: Host) -> TriageError:
     from triage.sources.units import known_units, unknown_unit
 
     user = host.query.user
-    error = unknown_unit(unit, known_units(reader, user=user), known_units(reader, user=not user), user=user)
+    known, elsewhere = known_units(reader, user=user), known_units(reader, user=not user)
+    if host.query.live and not known and not _BOOTED.is_dir():
+        return TriageError(
+            "systemd does not run on this host: `triage run -- COMMAND` watches a command, -H HOST another host's unit"
+        )
+    error = unknown_unit(unit, known, elsewhere, user=user)
     return TriageError(str(error).replace(" in this journal", "", 1)) if host.controls else error
