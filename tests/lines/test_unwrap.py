@@ -65,6 +65,37 @@ def test_one_message_of_eight_ranks_stays_eight_lines() -> None:
     assert joined("\n".join(lines)) == lines
 
 
+@pytest.mark.parametrize(
+    ("name", "margin"),
+    [
+        ("cases/aiter-mla-32-heads-tp4", 80),
+        ("cases/captured-exception-rank1-nccl-hang", 120),
+        ("cases/flashinfer-jit-cuda-home-colon", 120),
+        ("cases/v0.5.6.post2-hub-id-offline", 80),
+        ("cases/rmsnorm-no-kernel-image-sm120", 80),
+        ("unseen/rocm-memory-access-fault", 80),
+        ("unseen/triton-server-vllm-backend", 100),
+    ],
+)
+def test_a_log_of_which_each_line_was_cut_off_is_not_joined(name: str, margin: int) -> None:
+    """A pager that chops lines leaves many of one length too, but what follows them begins as lines begin."""
+    lines = [line[:margin] for line in (CASES.parent / name / "input.log").read_text().split("\n") if line]
+    assert joined("\n".join(lines)) == lines
+
+
+def test_a_rule_across_the_terminal_is_a_line_of_its_own() -> None:
+    """A program draws it as wide as the terminal is; what follows is no part of it."""
+    text = broken((CASES / BROKEN[1] / "input.log").read_text(), 80)
+    rule = "-" * 80
+    assert joined(f"{text}\n{rule}\nerrors below\n{rule}\n")[-3:] == [rule, "errors below", rule]
+
+
+def test_rules_show_no_margin() -> None:
+    """The longest lines of a short report are often the rules between its parts."""
+    lines = [part for n in "abcdefg" for part in ("-" * 72, f"{n}{n}{n} part of a report", f"its value is {n}")]
+    assert joined("\n".join(lines)) == lines
+
+
 def test_a_first_part_says_where_a_line_is() -> None:
     """Its offset and number are those of the line; its size is that of all parts, carriage returns too."""
     text = broken("\n".join(f"[10:00:{n:02}] {'word ' * n}and/a/path.py" for n in range(10, 40)), 73, "\r\n")

@@ -1,8 +1,8 @@
 """Joins what a terminal has broken at its right margin, in text that was copied out of it.
 
 A multiplexer's copy holds a line end wherever a line reached the margin. Such a text has no line beyond the margin and
-many that end exactly there, some in the midst of a word. A log whose longest lines happen to be of one length goes on
-with the beginnings that its other lines have.
+many that end exactly there, some in the midst of a word. A log whose longest lines happen to be of one length, or were
+cut off there, goes on with the beginnings that its other lines have, or with such as lines have anywhere.
 """
 
 from __future__ import annotations
@@ -24,14 +24,19 @@ _WINDOW_BYTES = 1 << 20
 # Margins of terminals, in columns, and so many lines must have reached it.
 _NARROWEST, _WIDEST = 60, 500
 _FULL = 3
-# At a margin at least this share of the breaks is in words or frames, and at most this one goes on as lines begin.
+# At a margin at least this share of the breaks is in words or frames, and at most these go on as lines of the log begin
+# and as lines begin anywhere. Of the cases, folded and cut off at 80 to 200 columns, these tell 93 % and 98 % rightly.
 _IN_WORDS = 0.15
 _AS_BEGINNINGS = 0.4
+_AS_ANYWHERE = 0.65
 _WORD = regex(r"[\w./-]")
 _FRAME = regex(r'  File "[^"]+", line \d+, in \S+$')
 _DIGIT = regex(r"\d")
 # These begin a line, whatever the one before it looks like.
 _BEGINS = regex(r'  File "|    |Traceback \(|\[20\d\d-|\[rank\d|20\d\d-\d\d-\d\d[ T]|$')
+_LIKE_A_LINE = regex(rf"[A-Z\[(]|{_BEGINS.pattern}")
+# Drawn by a program, as wide as the terminal is: it ends there by itself.
+_RULE = regex(r"([-=_*#~+\u2500-\u257f])\1{3}$")
 
 
 def unwrapped(lines: Iterator[Physical]) -> Iterator[Physical]:
@@ -57,7 +62,7 @@ def _margin(texts: Sequence[str]) -> int:
     torn = 0
     beginnings: Counter[str] = Counter()
     for before, text in zip(chain([""], texts), texts, strict=False):
-        if len(before) == margin:
+        if len(before) == margin and not _RULE.search(before, margin - 4):
             breaks.append((before[-1], text))
             torn += '  File "' in before and not _FRAME.search(before)
         else:
@@ -72,6 +77,7 @@ def _margin(texts: Sequence[str]) -> int:
         len(follow) >= max(_FULL, len(breaks) // 50)
         and in_words >= _IN_WORDS * len(breaks)
         and as_beginnings <= _AS_BEGINNINGS * len(breaks)
+        and sum(bool(_LIKE_A_LINE.match(text)) for _, text in breaks) <= _AS_ANYWHERE * len(breaks)
     )
     return margin if broken else 0
 
@@ -90,7 +96,8 @@ def _joined(lines: Iterable[Physical], margin: int) -> Iterator[Physical]:
         if len(text) > margin:
             margin = 0
         held.append(line)
-        if not margin or len(text) < margin or len(held) * margin > LONGEST_TEXT:
+        whole = len(text) < margin or _RULE.search(text, margin - 4) is not None
+        if not margin or whole or len(held) * margin > LONGEST_TEXT:
             yield _one(held)
             held = []
     if held:
