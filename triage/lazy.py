@@ -2,8 +2,9 @@
 
 There are some four hundred in the modules and tables, and a log needs some two hundred of them; compiling these takes
 longer than reading a small log. So what `re` makes of a pattern, the list of numbers that its engine runs on, is kept
-in the user's cache for this very Python. The engine checks such a list before it takes it, and what it refuses is
-compiled anew.
+in the user's cache for this very Python. The engine checks such a list before it takes it, but not well enough to trust
+it with a damaged one (it can be made to crash), so a checksum stands beside the rows. That is no guard against someone
+who may write the user's files: that the file is the user's alone is what `yaml_cache` sees to.
 """
 
 from __future__ import annotations
@@ -50,13 +51,32 @@ class _Store:
         if self.rows is None:
             from triage.yaml_cache import kept
 
-            found = kept(_place())
-            self.rows = found["rows"] if isinstance(found, dict) and found.get("for") == _PYTHON else {}
+            self.rows = _unpacked(kept(_place()))
         return self.rows
 
 
+def _unpacked(found: Any) -> dict[str, list[Any]]:
+    """Take what was kept; return its rows, none where they are another Python's or damaged."""
+    import json
+
+    if not isinstance(found, dict) or found.get("for") != _PYTHON:
+        return {}
+    text = found.get("rows")
+    if not isinstance(text, str) or found.get("sum") != _sum(text):
+        return {}
+    rows: dict[str, list[Any]] = json.loads(text)
+    return rows
+
+
+def _sum(text: str) -> str:
+    import hashlib
+
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
 _STORE = _Store()
-_PYTHON = sys.version
+# Two machines with one home may have the same release of Python.
+_PYTHON = f"{sys.version} {sys.byteorder} {sys.maxsize:x}"
 
 
 def _place() -> str:
@@ -113,7 +133,10 @@ def keep() -> None:
     rows = _STORE.rows
     if not _STORE.fresh or rows is None:
         return
+    import json
+
     from triage.yaml_cache import keep as write
 
-    write(_place(), {"for": _PYTHON, "rows": rows if len(rows) <= _MOST else {}})
+    text = json.dumps(rows if len(rows) <= _MOST else {})
+    write(_place(), {"for": _PYTHON, "sum": _sum(text), "rows": text})
     _STORE.fresh = False

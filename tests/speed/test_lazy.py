@@ -85,15 +85,40 @@ def test_the_cache_is_used(fresh, monkeypatch):
     assert compile_once("never (seen|told) before").search("it was never told before")
 
 
-@pytest.mark.parametrize("numbers", ["", "1 2 3", "99999", "x", "17 4 0 3 4294967295 1"])
+def nested(depth):
+    """Numbers that the engine's own check follows so deep that the interpreter crashes: one assertion in the other."""
+    from re import _constants as names  # type: ignore[attr-defined]
+
+    outer = [number for inner in range(depth - 1, -1, -1) for number in (int(names.ASSERT), 5 + 4 * inner, 0)]
+    return " ".join(map(str, [*outer, int(names.LITERAL), 97, *[int(names.SUCCESS)] * (depth + 1)]))
+
+
+@pytest.mark.parametrize("numbers", ["", "1 2 3", "99999", "x", "17 4 0 3 4294967295 1", "nested"])
 def test_a_damaged_cache_is_passed_over(fresh, monkeypatch, numbers):
-    """What the engine refuses is compiled again."""
+    """It never comes to the engine: what it would refuse, and what it would crash at."""
+    if numbers == "nested":
+        pytest.importorskip("re._constants")
+        numbers = nested(1_000_000)
     compile_once("some (words)")
     lazy.keep()
     (place,) = fresh.glob("sglang-triage/expressions-*.json")
     value = json.loads(place.read_text())
-    value["rows"]["0 some (words)"][3] = numbers
-    place.write_text(json.dumps(value))
+    rows = json.loads(value["rows"])
+    rows["0 some (words)"][3] = numbers
+    place.write_text(json.dumps({**value, "rows": json.dumps(rows)}))
+    again(monkeypatch)
+    assert compile_once("some (words)").search("these are some words")[1] == "words"
+
+
+@pytest.mark.parametrize("rows", [None, [], {}, "", "{", "[]", {"0 some (words)": []}])
+def test_a_cache_of_another_shape_is_passed_over(fresh, monkeypatch, rows):
+    """One without rows, or as another version wrote it."""
+    compile_once("some (words)")
+    lazy.keep()
+    (place,) = fresh.glob("sglang-triage/expressions-*.json")
+    value = json.loads(place.read_text())
+    del value["rows"]
+    place.write_text(json.dumps(value if rows is None else {**value, "rows": rows}))
     again(monkeypatch)
     assert compile_once("some (words)").search("these are some words")[1] == "words"
 
