@@ -25,6 +25,11 @@ def stage(root: Path, source: Path) -> None:
     shutil.copytree(root / "signatures", source / "signatures")
     for name, page in _PAGES.items():
         shutil.copyfile(root / name, source / page)
+    for path in source.glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        for name, page in _PAGES.items():
+            text = text.replace(f"](../{name}", f"]({page}")
+        path.write_text(text, encoding="utf-8")
 
 
 def build(root: Path, output: Path, settings: tuple[str, ...] = ()) -> int:

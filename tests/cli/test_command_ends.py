@@ -93,3 +93,9 @@ def test_a_log_in_place_of_a_command_is_recognised(triage, tmp_path):
     assert said.status == 2
     assert said.err.endswith("server.log': `triage logs FILE` reads a log\n")
     assert "did you mean `triage logs`" in triage("log").err
+
+
+def test_a_unit_is_named_as_to_journalctl(triage, tmp_path):
+    """`-xeu`, as fingers have it: only the folder is missing."""
+    said = triage("journal", "-xeu", "sglang", "--no-pager", "-D", tmp_path / "none")
+    assert said.err == f"triage: {tmp_path / 'none'}: no such directory\n"

@@ -26,6 +26,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
         help="units, with or without .service, or patterns such as 'sglang*'; or matches on journal fields",
     )  # fmt: skip
     parser.add_argument("-u", "--unit", action="append", default=[], metavar="UNIT", help="the same as naming UNIT")
+    parser.add_argument(
+        "-x", "-e", "--no-pager", action="store_true", dest="shown", help="as in journalctl -xeu UNIT; change nothing"
+    )
     where = parser.add_argument_group("which journal")
     where.add_argument("-D", "--directory", type=Path, metavar="DIR", help="read the journal files below DIR")
     where.add_argument("--file", action="append", type=Path, default=[], metavar="FILE", help="read this journal file")
