@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from triage.events import Extraction
     from triage.model import Entry, Gap, Position
     from triage.patterns import LinePattern
+    from triage.repeats import Repeats
     from triage.sources.query import JournalQuery
     from triage.sources.rotated import RotatedSource
     from triage.sources.text import TextSource
@@ -62,9 +63,13 @@ def read_log(source: TextSource | RotatedSource, patterns: Sequence[LinePattern]
     """
     from triage.events import extract
     from triage.lines import read_text
+    from triage.repeats import Repeats
+    from triage.scan import whole
     from triage.sources.text import TextSource
 
-    extraction = extract(read_text(_blocks(source.chunks(), patterns, skip), source.name), patterns)
+    repeats = Repeats()
+    blocks = _blocks(source.chunks(), patterns, repeats) if skip else whole(source.chunks())
+    extraction = extract(read_text(blocks, source.name), patterns, repeats)
     if isinstance(source, TextSource):
         return Reading(source.name, extraction, source.gaps)
     _relocate(extraction, source)
@@ -89,7 +94,7 @@ def read_journal(query: JournalQuery, patterns: Sequence[LinePattern], *, skip: 
 
         select = selector(needles(patterns))
     extraction = extract(read_entries(source.entries(select), source.name), patterns)
-    notes = [f"read {source.name} through {source.reader}", *source.notes]
+    notes = [f"read {source.name} through {source.reader}", *source.notes, *source.told]
     return Reading(source.name, extraction, source.gaps, notes)
 
 
@@ -117,11 +122,9 @@ def _by_others(fields: dict[str, str]) -> bool:
     return fields.get("_TRANSPORT") == "kernel" or not _SAID_BY_OTHERS.isdisjoint(fields)
 
 
-def _blocks(chunks: Iterable[bytes], patterns: Sequence[LinePattern], skip: bool) -> Iterator[tuple[int, bytes]]:
+def _blocks(chunks: Iterable[bytes], patterns: Sequence[LinePattern], repeats: Repeats) -> Iterator[tuple[int, bytes]]:
     from triage.scan import regions, whole
 
-    if not skip:
-        return whole(chunks)
     stream = iter(chunks)
     head: list[bytes] = []
     size = 0
@@ -131,7 +134,7 @@ def _blocks(chunks: Iterable[bytes], patterns: Sequence[LinePattern], skip: bool
         if size > WHOLE_BYTES:
             from triage.needles import needles
 
-            return regions(_chain(head, stream), needles(patterns))
+            return repeats.thin(regions(_chain(head, stream), needles(patterns)))
     return whole(head)
 
 

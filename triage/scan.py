@@ -116,24 +116,38 @@ def _as_written(needles: Iterable[bytes]) -> list[bytes]:
 
 def selector(
     needles: Sequence[bytes], *, head: int = 512, tail: int = 512, context: int = 32, block: int = 4096
-) -> Callable[[Sequence[bytes]], list[int]]:
+) -> Selector:
     """Take literals; return what chooses, of blocks of journal messages in order, the indices that need reading.
 
     The first `head` messages always do, then each message with a literal and `context` messages around it, and the last
     `tail` messages of a block that is shorter than `block`, for it is the last. Indices are rising. Neither context nor
     tail reaches into the block before.
     """
-    find = finder(needles)
-    seen = 0
+    return Selector(needles, head, tail, context, block)
 
-    def select(messages: Sequence[bytes]) -> list[int]:
-        nonlocal seen
-        before, seen = seen, seen + len(messages)
+
+class Selector:
+    """See `selector`; made ready at the first block, as the journal's files may be searched instead."""
+
+    def __init__(self, needles: Sequence[bytes], head: int, tail: int, context: int, block: int) -> None:
+        self.needles = needles
+        self.head = head
+        self.tail = tail
+        self.context = context
+        self._block = block
+        self._find: Callable[[bytes], list[int]] | None = None
+        self._seen = 0
+
+    def __call__(self, messages: Sequence[bytes]) -> list[int]:
+        head, tail, context, block = self.head, self.tail, self.context, self._block
+        if self._find is None:
+            self._find = finder(self.needles)
+        before, self._seen = self._seen, self._seen + len(messages)
         size = len(messages)
         if size < block and size <= max(head - before, 0) + tail:
             return list(range(size))
         wanted = list(range(min(head - before, size)))
-        hits = find(b"\n".join(messages))
+        hits = self._find(b"\n".join(messages))
         ends = list(accumulate(len(message) + 1 for message in messages)) if hits else []
         for hit in hits:
             index = bisect_left(ends, hit)
@@ -142,8 +156,6 @@ def selector(
         if size < block:
             wanted.extend(range(max(size - tail, wanted[-1] + 1 if wanted else 0), size))
         return wanted
-
-    return select
 
 
 class _Cutter:
@@ -174,8 +186,14 @@ class _Cutter:
         # What lies across the border is looked at by itself: to join the chunk to it would copy the whole log.
         border = self._overlap + chunk[:most] if known else b""
         across = [end - known for end in self._find(border) if end > known] if border else []
+        low = high = 0
         for end in (*across, *self._find(chunk)):
-            self._want(start + end - self._longest - self._context, start + end + self._context)
+            if high and end - high <= self._context:
+                high = end
+                continue
+            self._want(start, low, high)
+            low = high = end
+        self._want(start, low, high)
         if most > 0:
             self._overlap = (self._overlap + chunk)[-most:] if len(chunk) < most else chunk[-most:]
         self._ready = max(0, self._end - self._behind)
@@ -187,10 +205,15 @@ class _Cutter:
         """Yield what is left: open regions and the tail."""
         self._ready = self._end
         if self._tail:
-            self._want(self._end - self._tail, self._end)
+            self._add(self._end - self._tail, self._end)
         yield from self._pass_on()
 
-    def _want(self, start: int, stop: int) -> None:
+    def _want(self, start: int, low: int, high: int) -> None:
+        """Want what stands around hits that end between two places of a chunk, the first of which is 0 for none."""
+        if low:
+            self._add(start + low - self._longest - self._context, start + high + self._context)
+
+    def _add(self, start: int, stop: int) -> None:
         start = max(start, 0)
         while self._waiting and start <= self._waiting[-1][1]:
             before = self._waiting.pop()

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from triage.model import Line
     from triage.patterns import LinePattern
+    from triage.repeats import Repeats
 
 # Of equal events of one run so many are kept whole; the rest only count.
 _KEPT_EQUAL = 64
@@ -57,9 +58,11 @@ class Extraction:
     zoned: bool = False
 
 
-def extract(lines: Iterable[Line], patterns: Iterable[LinePattern] = ()) -> Extraction:
-    """Take lines in the order of reading and the log patterns of signatures; return what they say."""
-    extractor = Extractor(patterns)
+def extract(lines: Iterable[Line], patterns: Iterable[LinePattern] = (), repeats: Repeats | None = None) -> Extraction:
+    """Take lines in the order of reading, the log patterns of signatures, and the repeats that were left out of the
+    lines; return what they say.
+    """
+    extractor = Extractor(patterns, repeats)
     for line in lines:
         extractor.feed(line)
     extractor.flush()
@@ -72,8 +75,9 @@ class Extractor:
     `failures` counts what may be a failure, repeats included, and `deaths` the deaths of units.
     """
 
-    def __init__(self, patterns: Iterable[LinePattern] = ()) -> None:
-        """Take the log patterns of signatures."""
+    def __init__(self, patterns: Iterable[LinePattern] = (), repeats: Repeats | None = None) -> None:
+        """Take the log patterns of signatures and the repeats that are left out of the lines."""
+        self._repeats = repeats
         self.failures = self.deaths = 0
         self._messages = MessageReader(patterns)
         self._native = NativeAssembler()
@@ -191,7 +195,8 @@ class Extractor:
     def _keep(self, event: Event | None) -> None:
         if event is None:
             return
-        self.failures += event.level is not None
+        others = self._repeats.of(event.at.offset) if self._repeats is not None else 0
+        self.failures += (1 + others) * (event.level is not None)
         self.deaths += event.kind == "unit" and event.fatal
         if not event.rule.startswith("serving/"):
             self._server.interrupt()
@@ -205,11 +210,12 @@ class Extractor:
                 return
             same = self._equal[key] = []
         if len(same) >= _KEPT_EQUAL:
-            last = same[-1]
-            last.data["repeats"] = str(int(last.data.get("repeats", "0")) + 1)
-            last.data["last"] = str(max(event.order, int(last.data.get("last", "0"))))
-            last.end = event.end or last.end
+            _repeat(same[-1], event, 1 + others)
+            if self._repeats is not None and event.rule == "traceback" and event.assembly == "exact":
+                self._repeats.enough(event.at.offset, event.evidence[-1].at.offset)
             return
+        if others:
+            _repeat(event, event, others)
         same.append(event)
         self._out.events.append(event)
 
@@ -251,3 +257,10 @@ class Extractor:
         self._equal = {key: kept for key, same in self._equal.items() if (kept := [e for e in same if not gone(e)])}
         self._tracks.forget(before)
         self._server.interrupt()
+
+
+def _repeat(event: Event, equal: Event, times: int) -> None:
+    """Count an equal event, so many times, with one that is kept."""
+    event.data["repeats"] = str(int(event.data.get("repeats", "0")) + times)
+    event.data["last"] = str(max(equal.order, int(event.data.get("last", "0"))))
+    event.end = equal.end or event.end
