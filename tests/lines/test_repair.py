@@ -4,7 +4,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from triage.lines import read_text
@@ -176,11 +176,12 @@ def test_physical_lines_do_not_depend_on_blocks(lines: list[bytes], size: int) -
 PIECES = st.sampled_from([
     "[2026-05-25 21:41:38 PP3] ", "Nov 29 14:40:57 h python[403]: ", '{"log":"', '{"MESSAGE":[1,2', "\\n", "\n", "\r", "\x1b[", "\0",
     "__CURSOR=s=1;i=2", "\n__REALTIME_TIMESTAMP=1\nMESSAGE\n", "Traceback (most recent call last):", '  File "', "100%|#| 1/1 [00:00<?, ?it/s]",
-    "2026-01-02T00:00:00Z stderr P ", "-- Boot ", "    MESSAGE=", '{\n\t"__CURSOR" : ', "}", "(Worker pid=", "\ufeff", "ü", "[20", " ",
+    "│ x │", "\u00a0", "&quot;", "  File “x”, line 1", "2026-01-02T00:00:00Z stderr P ", "-- Boot ", "    MESSAGE=", '{\n\t"__CURSOR" : ', "}", "(Worker pid=", "\ufeff", "ü", "[20", " ",
 ])  # fmt: skip
 
 
 @settings(max_examples=200)
+@example(["\xa0", "Nov 29 14:40:57 h python[403]: "], 1)
 @given(st.lists(st.one_of(PIECES, st.text(max_size=6)), max_size=60), st.integers(1, 60))
 def test_nothing_makes_reading_fail(parts: list[str], size: int) -> None:
     """Any mixture of what logs are made of is read, the same however it is cut into blocks, in ascending order."""

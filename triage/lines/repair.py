@@ -81,19 +81,20 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
     for offset, block in blocks:
         if offset != end:
             if held:
-                yield held_at, number + 1 if counting else None, b"".join(held), held_size, held_special
+                whole = b"".join(held)
+                yield held_at, number + 1 if counting else None, whole, held_size, held_special or _special(whole)
                 held, held_size, held_special = [], 0, False
             counting = False
         at = offset
         end = offset + len(block)
-        special = any(escape in block for escape in _ESCAPES)
+        special = _special(block)
         lines = block.split(b"\n")
         rest = lines.pop()
         if held and lines:
             number += 1
             size = held_size + len(lines[0]) + 1
             whole = b"".join((*held, lines.pop(0)))
-            yield held_at, number if counting else None, whole, size, special or held_special
+            yield held_at, number if counting else None, whole, size, special or held_special or _special(whole)
             at = held_at + size
             held, held_size, held_special = [], 0, False
         sizes = [len(raw) + 1 for raw in lines]
@@ -111,7 +112,12 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
             if held_size > LONGEST_RAW and sum(map(len, held)) > LONGEST_RAW:
                 held = _shorten(held)
     if held:
-        yield held_at, number + 1 if counting else None, b"".join(held), held_size, held_special
+        whole = b"".join(held)
+        yield held_at, number + 1 if counting else None, whole, held_size, held_special or _special(whole)
+
+
+def _special(data: bytes) -> bool:
+    return any(escape in data for escape in _ESCAPES)
 
 
 def _shorten(pieces: list[bytes]) -> list[bytes]:
