@@ -21,6 +21,15 @@ def test_summary(incidents, name):
     assert summary(getattr(incidents, name)()) == WANTED[name]
 
 
+def test_what_is_no_services_log_is_not_called_a_start():
+    """A wrong file is told from a service that comes up."""
+    assert summary(Incident("LICENSE", outcome="starting")) == (
+        "LICENSE shows no failure, nor anything that triage knows of a start"
+    )
+    assert "is starting" in summary(Incident("x.log", outcome="starting", facts={"engine": "sglang"}))
+    assert "is starting" in summary(Incident("journal", [Member("h", "a.service")], outcome="starting"))
+
+
 def test_a_warnings_signature_is_named_when_it_explains_the_root(incidents):
     """The failure stays the root, the name is the warning's."""
     said = summary(incidents.gloo())

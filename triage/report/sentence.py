@@ -35,6 +35,8 @@ def summary(incident: Incident) -> str:
     root = root_of(incident)
     if incident.outcome == "healthy":
         return f"{name} {_well(incident)}{_at_last(incident)}"
+    if incident.outcome == "starting" and _unknown(incident):
+        return f"{name} shows no failure, nor anything that triage knows of a start"
     if incident.outcome == "starting":
         return f"{name} is starting{_after_comma(reached(incident, root))}, no failure so far"
     if incident.outcome == "degraded":
@@ -166,6 +168,12 @@ def _known(incident: Incident, root: Failure) -> str:
     if known[0].confidence == "possible":
         return ", cause not certain"
     return f" ({one_line(known[0].signature)}, {known[0].confidence})"
+
+
+def _unknown(incident: Incident) -> bool:
+    """Say whether nothing of the log is known: no engine, no unit, no phase, and no line that is of any use."""
+    told = any(member.unit for member in incident.members) or any(one.rank or one.phases for one in incident.processes)
+    return not (told or incident.phase or incident.failures or "engine" in incident.facts)
 
 
 def _well(incident: Incident) -> str:
