@@ -14,6 +14,7 @@ from math import log
 from typing import TYPE_CHECKING
 
 from triage.events.interleave_cost import Prices, State, Token
+from triage.events.interleave_equal import CLOSE, NOBODY, Item, deal_equal, story_of
 from triage.events.interleave_known import ANY, Edges, goes_on, onward
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, WAITING
@@ -22,11 +23,9 @@ from triage.records import dataclass, replace
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["CLOSE", "NOBODY", "Edges", "deal"]
+    from triage.events.interleave_equal import Story
 
-# A line that ends every message in progress (a new record, a death notice); it belongs to nobody.
-CLOSE = 100
-NOBODY = -1
+__all__ = ["CLOSE", "NOBODY", "Edges", "Item", "deal"]
 
 # A first look keeps so many readings, and is enough where all tracebacks come out alike.
 _QUICK = 4
@@ -56,8 +55,6 @@ _FEW = 6
 # New text in a message is the less likely the less writers change.
 _TEXT_TOO = 0.6
 _STACKISH = frozenset({FRAME, SOURCE, CARET, REPEAT, EXCEPTION})
-
-Item = tuple[int, str, bool]
 
 
 @dataclass(slots=True)
@@ -89,6 +86,9 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     lines of tracebacks that were open before. Returns the owner of each line: the place of its traceback, those carried
     first and then one for each new head in order of appearance, or NOBODY.
     """
+    equal = deal_equal(items, carried, known.told)
+    if equal is not None:
+        return equal
     prices = Prices(known)
     tokens = [prices.token(*item) for item in items]
     start = _start(prices, carried)
@@ -99,6 +99,10 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     if _alike(prices, tokens, reading, owners):
         known.work += search.work
         return owners
+    equal = deal_equal(items, carried, _stories(items, carried, owners))
+    if equal is not None:
+        known.work += search.work
+        return equal
     search = _Search(prices, switch, _width(len(tokens), known))
     reading = search.run(tokens, start)
     owners = _owners(reading)
@@ -113,6 +117,18 @@ def _alike(prices: Prices, tokens: Sequence[Token], reading: _Reading, owners: S
     if len(set(reading.stories)) > 1 or any(prices.states[number].at in WAITING for number in reading.states):
         return False
     return not any(owner == NOBODY and token.kind in _STACKISH for owner, token in zip(owners, tokens, strict=True))
+
+
+def _stories(items: Sequence[Item], carried: Sequence[Sequence[Item]], owners: Sequence[int]) -> list[Story]:
+    """What tracebacks told by a first reading, what most of them told first."""
+    lines = [[(kind, text) for kind, text, _ in own] for own in carried]
+    for (kind, text, _), owner in zip(items, owners, strict=True):
+        if owner == len(lines):
+            lines.append([])
+        if owner != NOBODY:
+            lines[owner].append((kind, text))
+    counts = Counter(story for own in lines if (story := story_of(own)) is not None)
+    return [story for story, _ in counts.most_common(_PATTERNS)]
 
 
 def _width(lines: int, known: Edges) -> int:

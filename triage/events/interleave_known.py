@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from triage.events.interleave_equal import Story, story_of
 from triage.events.released_calls import ReleasedCalls
 from triage.events.traceback_shapes import CARET, CHAIN, EXCEPTION, FRAME, HEAD, SOURCE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from triage.model import Line
 
 _LEARNED = 20_000
+_TOLD = 32
 # Stands for any line in the fact that a story goes on.
 ANY = -2
 
@@ -30,20 +32,26 @@ def goes_on(story: int) -> int:
 class Edges:
     """Calls, sources, carets and whole stories learned from tracebacks of the same log that are beyond doubt.
 
-    `released` tells what the published packages say of a call, `work` counts the states that were looked at in this
-    log's regions so far.
+    `told` are the newest whole stories, `released` tells what the published packages say of a call, `work` counts the
+    states that were looked at in this log's regions so far.
     """
 
     def __init__(self) -> None:
         self.stories: set[int] = set()
+        self.told: dict[Story, None] = {}
         self.work = 0
         self.released = ReleasedCalls()
         self.calls: set[tuple[str, str]] = set()
         self.sources: dict[str, str] = {}
         self.carets: dict[str, str] = {}
 
-    def learn(self, lines: Iterable[tuple[Line, int]]) -> None:
+    def learn(self, lines: Sequence[tuple[Line, int]]) -> None:
         """Take the lines of one whole traceback with their shapes. Learns 20,000 calls at most."""
+        story_told = story_of([(kind, line.text) for line, kind in lines])
+        if story_told is not None:
+            self.told[story_told] = self.told.pop(story_told, None)
+            if len(self.told) > _TOLD:
+                del self.told[next(iter(self.told))]
         if len(self.calls) >= _LEARNED:
             return
         frame, before, story = "", HEAD, 0
