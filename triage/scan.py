@@ -154,7 +154,8 @@ class Selector:
             low = max(index - context, wanted[-1] + 1 if wanted else 0)
             wanted.extend(range(low, min(index + context + 1, size)))
         if size < block:
-            wanted.extend(range(max(size - tail, wanted[-1] + 1 if wanted else 0), size))
+            last = max(size - tail, 0)
+            wanted[bisect_left(wanted, last) :] = range(last, size)
         return wanted
 
 

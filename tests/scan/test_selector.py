@@ -27,6 +27,12 @@ def test_the_last_block_is_wanted_whole():
     assert select([QUIET] * 7) == list(range(7))
 
 
+def test_the_last_messages_are_wanted_around_a_hit_too():
+    """A hit among the last words does not stand for them."""
+    select = selector([b"Error"], head=0, tail=5, context=1, block=20)
+    assert select([QUIET] * 15 + [b"Error", QUIET]) == list(range(12, 17))
+
+
 @given(st.lists(st.sampled_from([QUIET, b"Error", b"", b"x\x00y", b"Err", b"or"]), min_size=1, max_size=60))
 def test_indices_rise_and_cover_every_hit(block):
     """Every message with a literal is wanted, once, in order."""

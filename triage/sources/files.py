@@ -144,7 +144,7 @@ def _damage(file: FileIO, size: int, header: tuple[int, ...]) -> str | None:
         reached += used
         if reached >= entries:
             break
-    broken = sum(not _is_entry(file, offset) for offset in sampled)
+    broken = sum(not (0 < offset < size and _is_entry(file, offset)) for offset in sampled)
     if reached < entries or broken:
         missing = max(entries - reached, broken * step)
         return f"the file is damaged: at least about {min(missing, entries)} of its {entries} entries can't be read"
@@ -167,8 +167,6 @@ def _arrays(file: FileIO, offset: int, size: int, *, compact: bool) -> Iterator[
 
 
 def _is_entry(file: FileIO, offset: int) -> bool:
-    if offset <= 0:
-        return False
     file.seek(offset)
     return file.read(1) == bytes([_OBJECT_ENTRY])
 

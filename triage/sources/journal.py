@@ -9,13 +9,12 @@ base class `systemd._reader._Reader` gives the bytes; `_next`, `_previous`, `_ge
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 from triage.model import Entry
 from triage.sources.export import FIELDS, MAX_VALUE
 from triage.sources.files import journal_files
-from triage.sources.reader import BLOCK
+from triage.sources.reader import BLOCK, Around
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 
 _NEEDED = (
     "_next", "_previous", "_get", "_get_all", "_get_realtime", "_get_cursor", "add_match", "add_disjunction",
-    "seek_head", "seek_tail", "seek_realtime", "query_unique", "data_threshold",
+    "seek_head", "seek_tail", "seek_realtime", "seek_cursor", "query_unique", "data_threshold",
 )  # fmt: skip
 _LOCAL_ONLY = 1
 
@@ -49,6 +48,8 @@ class LibsystemdReader:
     def __init__(self, query: JournalQuery, factory: Any) -> None:
         """Take a query and what `load` returned. Raises `TriageError` for a folder or file that can't be read."""
         self._factory = factory
+        self._query = query
+        self.notes: list[str] = []
         if query.files or query.namespace is not None:
             # libsystemd leaves the folders of namespaces out, so their files are named one by one.
             self._where: dict[str, Any] = {"flags": 0, "files": [str(path) for path in journal_files(query)]}
@@ -87,7 +88,7 @@ class LibsystemdReader:
     ) -> Iterator[Entry]:
         journal = self.opened(groups)
         step = journal._previous if newest_first else journal._next
-        _seek(journal, since, until, newest_first=newest_first)
+        seek(journal, since, until, newest_first=newest_first)
         number = 0
         while (limit is None or number < limit) and _moved(step):
             realtime = journal._get_realtime()
@@ -102,14 +103,35 @@ class LibsystemdReader:
             number += 1
 
     def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
+        given: set[str | None] = set()
+        last: Entry | None = None
+        if isinstance(select, Around):
+            from triage.sources.journal_windows import windows
+
+            paths = journal_files(self._query)
+            walk = yield from windows(self.opened(groups), paths, groups, since, until, select, self.notes)
+            if walk is None:
+                return
+            given, last = walk.given, walk.last
         journal = self.opened(groups)
-        forward, get, time_of = journal._next, journal._get, journal._get_realtime
-        _seek(journal, since, until, newest_first=False)
+        seek(journal, since, until, newest_first=False)
+        if last is not None:
+            journal.seek_cursor(last.cursor)
+            if not _moved(journal._next) or journal._get_cursor() != last.cursor:
+                journal.seek_realtime(last.realtime)
+        for entry in self._scan(journal, groups, until, select):
+            if entry.cursor not in given:
+                yield entry
+
+    def _scan(self, journal: Any, groups: Sequence[Group], until: int | None, select: Select) -> Iterator[Entry]:
+        """Yield what `select` picks of the entries from a place in the journal on."""
+        forward, get, time_of, cursor_of = journal._next, journal._get, journal._get_realtime, journal._get_cursor
         number = 0
         more = True
         while more:
             messages: list[bytes] = []
             keep = messages.append
+            first = ""
             try:
                 for _ in range(BLOCK):
                     if not forward():
@@ -119,6 +141,7 @@ class LibsystemdReader:
                         journal._previous()
                         more = False
                         break
+                    first = first or cursor_of()
                     try:
                         keep(get("MESSAGE"))
                     except (KeyError, OSError):
@@ -127,8 +150,38 @@ class LibsystemdReader:
                 more = False  # see `_moved`
             wanted = select(messages) if messages else ()
             if wanted:
-                yield from _walk(journal, len(messages), wanted, number)
+                yield from self._walk(journal, groups, first, len(messages), wanted, number)
             number += len(messages)
+
+    def _walk(
+        self, journal: Any, groups: Sequence[Group], first: str, size: int, wanted: Sequence[int], number: int
+    ) -> Iterator[Entry]:
+        """Go back over a block of `size` entries, yield the wanted ones, and return to its last entry."""
+        last = back = None
+        try:
+            last = journal._get_cursor()
+            if size == 1 or journal._previous(size - 1):
+                back = journal if journal._get_cursor() == first else None
+        except OSError:
+            pass  # libsystemd closed a damaged file in the midst of the block
+        if back is None:
+            back = self.opened(groups)
+            back.seek_cursor(first)
+            _moved(back._next)
+        at = 0
+        try:
+            for index in wanted:
+                if index > at and not back._next(index - at):
+                    break
+                at = index
+                yield entry_here(back, back._get_realtime(), number + index)
+            if back is not journal and last is not None:
+                journal.seek_cursor(last)
+                journal._next()
+            elif at < size - 1:
+                journal._next(size - 1 - at)
+        except OSError:
+            return
 
     def opened(self, groups: Sequence[Group]) -> Any:
         """Take matches; return systemd-python's reader for them, at no place yet."""
@@ -142,7 +195,8 @@ class LibsystemdReader:
         return journal
 
 
-def _seek(journal: Any, since: int | None, until: int | None, *, newest_first: bool) -> None:
+def seek(journal: Any, since: int | None, until: int | None, *, newest_first: bool) -> None:
+    """Go before the first entry of a span of time, or behind its last one."""
     if newest_first:
         if until is None:
             journal.seek_tail()
@@ -159,16 +213,6 @@ def _moved(step: Any) -> bool:
         return bool(step())
     except OSError:
         return False  # damage that libsystemd does not step over; triage.sources.files tells of it
-
-
-def _walk(journal: Any, size: int, wanted: Sequence[int], number: int) -> Iterator[Entry]:
-    """Go back over a block of `size` entries, yield the wanted ones, and return to its last entry."""
-    if wanted[0] < size - 1:
-        journal._previous(size - 1 - wanted[0])
-    for index, following in pairwise([*wanted, size - 1]):
-        yield entry_here(journal, journal._get_realtime(), number + index)
-        if following > index:
-            journal._next(following - index)
 
 
 def entry_here(journal: Any, realtime: int, number: int) -> Entry:

@@ -36,6 +36,7 @@ class JournalctlReader:
 
     def __init__(self, query: JournalQuery) -> None:
         """Take a query. Raises `TriageError` for a folder or file that can't be read."""
+        self.notes: list[str] = []
         self._where: list[str] = []
         self._run: Callable[[Sequence[str]], Iterator[bytes]] = _chunks if query.remote is None else query.remote.stream
         if query.files or (query.directory is not None and query.namespace is not None):

@@ -68,6 +68,11 @@ class JournalSource:
         """All matches of what the query is about."""
         return list(dict.fromkeys(group for part in self._parts for group in part.groups))
 
+    @property
+    def told(self) -> list[str]:
+        """What there is to tell of how the entries were read, once they were."""
+        return self._reader.notes
+
     def up_to(self, end: int) -> JournalSource:
         """Take a time in microseconds; return the same without what is newer."""
         parts = [

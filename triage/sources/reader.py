@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -15,6 +15,21 @@ if TYPE_CHECKING:
     Select: TypeAlias = Callable[[Sequence[bytes]], Sequence[int]]
     """Takes the messages of a block of entries; returns the indices, rising, of those whose entries are wanted."""
 
+
+@runtime_checkable
+class Around(Protocol):
+    """A `Select` that says what it looks for, so that it can be found in another way.
+
+    It picks the messages that hold one of the literals `needles`, `context` ones on either side of them, and the first
+    `head` and last `tail` ones.
+    """
+
+    needles: Sequence[bytes]
+    head: int
+    tail: int
+    context: int
+
+
 BLOCK = 4096
 """Entries of a block that is looked over at once."""
 
@@ -25,6 +40,10 @@ class Reader(Protocol):
     @property
     def label(self) -> Literal["systemd-python", "journalctl"]:
         """Which way it is."""
+
+    @property
+    def notes(self) -> list[str]:
+        """What there is to tell of how `scan` went."""
 
     def unique(self, name: str) -> set[str]:
         """Return all values of a field in the whole journal, of all units and times."""

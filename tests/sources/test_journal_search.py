@@ -1,0 +1,80 @@
+"""Which entries the bytes of a journal file name, against the export of the same journal; without systemd."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from triage.sources.export import parse_export
+from triage.sources.files import inspect
+from triage.sources.journal_objects import JournalFile, OtherwiseError
+from triage.sources.journal_raw import RawFile, Search
+from triage.sources.query import matches, output_groups
+
+NEEDLES = [b"Error", b"exited", b"sg-", b"Traceback"]
+
+
+def found(path, groups, left=1 << 30):
+    file = RawFile(path)
+    try:
+        return file.find(Search(NEEDLES, groups, left))
+    finally:
+        file.close()
+
+
+@pytest.mark.parametrize("name", ["lab", "sglang", "user"])
+@pytest.mark.parametrize("groups", [[], output_groups("sg-lines.service"), [(("_UID", "0"), ("_UID", "1000"))]])
+def test_the_entries_with_a_literal_are_found(name, groups, journal_dir, export):
+    """All of them, no others, by the cursors that libsystemd gives."""
+    expected = [
+        (entry.cursor, entry.realtime)
+        for entry in parse_export([export(name)])
+        if any(needle.decode() in entry.fields.get("MESSAGE", "") for needle in NEEDLES)
+        and (not groups or matches(groups, entry.fields))
+    ]
+    entries = found(journal_dir(name) / "system.journal", groups)
+    assert [(entry.cursor, entry.realtime) for entry in entries] == expected
+
+
+def test_too_many_are_not_searched_for(journal_dir):
+    """The ordinary way is as fast then."""
+    with pytest.raises(OtherwiseError, match="too many"):
+        found(journal_dir("lab") / "system.journal", [], left=5)
+
+
+def test_a_file_that_is_missing_is_read_otherwise(tmp_path):
+    """It was removed since it was listed."""
+    with pytest.raises(OtherwiseError, match="gone"):
+        JournalFile(tmp_path / "gone.journal")
+
+
+def test_an_offset_beyond_all_files_is_damage(journal_dir, tmp_path):
+    """A flipped high bit of an entry's offset, which no file offset can be, is told, not raised."""
+    path = tmp_path / "system.journal"
+    data = bytearray((journal_dir("lab") / "system.journal").read_bytes())
+    array = int.from_bytes(data[176:184], "little")
+    data[array + 24 : array + 24 + 8 * 4] = b"\xff" * 32
+    path.write_bytes(data)
+    assert "damaged" in (inspect(path)[2] or "")
+
+
+@given(
+    flips=st.lists(st.tuples(st.floats(0, 1), st.integers(1, 255)), min_size=1, max_size=30),
+    header=st.booleans(),
+    share=st.floats(0, 1),
+)
+def test_a_damaged_file_is_read_otherwise_or_as_it_is(flips, header, share, journal_dir, tmp_path_factory):
+    """Flipped bytes and cut files raise nothing else."""
+    data = bytearray((journal_dir("lab") / "system.journal").read_bytes())
+    low, high = (8, 264) if header else (5000, len(data) - 1)
+    for part, mask in flips:
+        data[int(low + part * (high - low))] ^= mask
+    path = tmp_path_factory.mktemp("damaged") / "system.journal"
+    path.write_bytes(data[: int(len(data) * share)] if share < 0.5 else data)
+    assert inspect(path)[0] >= 0
+    try:
+        found(path, output_groups("sg-lines.service"))
+    except OtherwiseError as error:
+        assert str(error)
+    path.unlink()

@@ -1,0 +1,221 @@
+"""The fast way through a large journal: what to read of it is found in the files' bytes, then read through libsystemd.
+
+The same entries come as from the ordinary way (those around a hit, the first and the last ones): each hit's cursor is
+sought, and where libsystemd does not stand at that very entry, the ordinary way goes on from there.
+"""
+
+# ruff: noqa: SLF001
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from triage.sources.files import inspect
+from triage.sources.journal_objects import Found, OtherwiseError
+from triage.sources.journal_raw import RawFile, Search
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Sequence
+    from pathlib import Path
+
+    from triage.model import Entry
+    from triage.sources.query import Group
+    from triage.sources.reader import Around
+
+FEWEST = 100_000
+"""Entries below which the ordinary way is as fast."""
+
+LEAST_HITS = 1000
+"""Hits, and entries with them, that are always worth it."""
+
+_WORTH = 100  # one entry of so many may have a hit; where more have, the ordinary way is as fast
+_LOST = "an entry is not where libsystemd was told to find it"
+_LEAST = 200  # bytes of an entry in a file
+_SURELY_WRITTEN = 5_000_000  # what is younger than this, in microseconds, may still be on its way into the file
+
+
+def windows(
+    journal: Any, paths: Sequence[Path], groups: Sequence[Group], since: int | None, until: int | None, around: Around,
+    notes: list[str],
+) -> Generator[Entry, None, Walk | None]:  # fmt: skip
+    """Take systemd-python's reader with the matches, and its files; yield the entries that are to be read.
+
+    Returns None where that is all, else how far it came; the ordinary way goes on from there. `notes` are told how it
+    went.
+    """
+    walk = Walk(journal, around)
+    try:
+        found = look(paths, groups, since, until, around)
+        if found is not None:
+            yield from walk.entries(found, since, until)
+            notes.append(f"searched the bytes of {len(paths)} journal files: {len(found.wanted)} entries with a hit")
+            return None
+    except (OtherwiseError, OSError) as error:
+        notes.append(f"read every message, as the journal's files could not be searched as bytes: {error}")
+    return walk
+
+
+class Windows:
+    """What to read of a journal: the wanted entries, and the time from which on everything is to be read."""
+
+    def __init__(self, wanted: list[Found], live_from: int | None) -> None:
+        self.wanted = wanted
+        self.live_from = live_from
+
+
+def look(
+    paths: Sequence[Path], groups: Sequence[Group], since: int | None, until: int | None, around: Around
+) -> Windows | None:
+    """Take journal files, matches, a span of time, and what to look for; return what is to be read.
+
+    None where so few entries lie in the span that it is not worth it. Raises `OtherwiseError` where the files are not
+    what is known here, hold too many hits, or their order is not that of time.
+    """
+    if sum(path.stat().st_size for path in paths) < FEWEST * _LEAST:
+        return None
+    for path in paths:
+        if damage := inspect(path)[2]:
+            raise OtherwiseError(f"{path.name}: {damage}")
+    files: list[RawFile] = []
+    now = time.time_ns() // 1000
+    try:
+        files.extend(map(RawFile, paths))
+        within = [_share(file, since, until) for file in files]
+        if sum(within) < FEWEST:
+            return None
+        try:
+            import hyperscan  # noqa: F401
+        except ImportError:
+            raise OtherwiseError("hyperscan is not installed") from None
+        left = max(LEAST_HITS, sum(file.entries for file in files) // _WORTH)
+        search = Search(around.needles, groups, left)
+        found: dict[str, Found] = {}
+        for file, entries in zip(files, within, strict=True):
+            if entries:
+                found.update((one.cursor, one) for one in file.find(search))
+    finally:
+        for file in files:
+            file.close()
+    online = any(file.online for file in files)
+    chosen = [one for one in found.values() if (since or 0) <= one.realtime <= (until or one.realtime)]
+    return Windows(_in_order(chosen), now - _SURELY_WRITTEN if online else None)
+
+
+def _share(file: RawFile, since: int | None, until: int | None) -> int:
+    """Return about how many entries of a file lie within a span."""
+    if not file.entries:
+        return 0
+    low, high = max(file.first, since or 0), file.last if until is None else min(file.last, until)
+    if file.first > file.last:
+        raise OtherwiseError("the clock was set back")
+    if high < low:
+        return 0
+    share: int = file.entries * (high - low) // max(file.last - file.first, 1)
+    return max(1, share)
+
+
+def _in_order(found: list[Found]) -> list[Found]:
+    """Sort entries as libsystemd gives them: by number where the sequence is one, else by time."""
+    if len({one.sequence for one in found}) < 2:
+        return sorted(found, key=lambda one: one.number)
+    found = sorted(found, key=lambda one: one.realtime)
+    last: dict[str, int] = {}
+    for one in found:
+        if one.number < last.get(one.sequence, 0):
+            raise OtherwiseError("the clock was set back")
+        last[one.sequence] = one.number
+    return found
+
+
+class Walk:
+    """Reads windows of a journal through systemd-python's reader.
+
+    `given` are the cursors of the entries given, `last` is the last of them: where `entries` raises `OtherwiseError`,
+    the ordinary way goes on behind it.
+    """
+
+    def __init__(self, journal: Any, around: Around) -> None:
+        self._journal = journal
+        self._around = around
+        self.last: Entry | None = None
+        self.given: set[str | None] = set()
+
+    def entries(self, windows: Windows, since: int | None, until: int | None) -> Iterator[Entry]:
+        """Yield the entries of a span of time, both ends included."""
+        from triage.sources.journal import entry_here, seek
+
+        journal = self._journal
+        seek(journal, since, until, newest_first=True)
+        tail = self._tail(windows)
+        seek(journal, since, until, newest_first=False)
+        waiting = deque(windows.wanted)
+        due: set[str | None] = {one.cursor for one in waiting}
+        left, target = self._around.head, None
+        ended = tail is not None and tail.realtime < (since or 0)
+        while tail is not None:
+            while (left > 0 or ended) and journal._next():
+                entry = entry_here(journal, journal._get_realtime(), 0)
+                if until is not None and entry.realtime > until:
+                    return
+                if entry.cursor in self.given or (since is not None and entry.realtime < since):
+                    continue
+                self.given.add(entry.cursor)
+                self.last = entry
+                yield entry
+                left -= 1
+                if entry.cursor in due:
+                    due.discard(entry.cursor)
+                    left = max(left, self._around.context)
+                ended = ended or entry.cursor == tail.cursor
+            if ended:
+                return
+            if left > 0:
+                raise OtherwiseError("libsystemd ended before the last entry")
+            while waiting and waiting[0].cursor not in due:
+                waiting.popleft()
+            before, target = target, waiting[0] if waiting else tail
+            if target is before:
+                raise OtherwiseError(_LOST)
+            self._go(target, 0 if target is tail else self._around.context)
+            if _before(tail, target) and not _before(self._here(), tail):
+                self._go(tail, 0)
+            left = self._around.context + 1
+
+    def _tail(self, windows: Windows) -> Found | None:
+        """Return the entry from which on everything is read, None where there is no entry."""
+        if not self._journal._previous(self._around.tail):
+            return None
+        tail = self._here()
+        if windows.live_from is not None and windows.live_from < tail.realtime:
+            self._journal.seek_realtime(windows.live_from)
+            if self._journal._next() and _before(found := self._here(), tail):
+                return found
+        return tail
+
+    def _here(self) -> Found:
+        cursor = self._journal._get_cursor()
+        return Found(*_sequence(cursor), self._journal._get_realtime(), cursor)
+
+    def _go(self, target: Found, context: int) -> None:
+        """Stand behind the entry before the `context` ones before an entry, which must be behind the last one given."""
+        journal, last = self._journal, self.last
+        journal.seek_cursor(target.cursor)
+        if not journal._next() or journal._get_cursor() != target.cursor:
+            raise OtherwiseError(_LOST)
+        if last is not None and not _before(Found(*_sequence(last.cursor), last.realtime, ""), target):
+            raise OtherwiseError(_LOST)
+        if not journal._previous(context + 1):
+            raise OtherwiseError(_LOST)
+
+
+def _sequence(cursor: str | None) -> tuple[str, int]:
+    said = dict(part.split("=", 1) for part in (cursor or "").split(";"))
+    return said["s"], int(said["i"], 16)
+
+
+def _before(one: Found, other: Found) -> bool:
+    if one.sequence == other.sequence:
+        return one.number < other.number
+    return one.realtime <= other.realtime
