@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     teller = _teller(args)
     try:
         with ExitStack() as connections:
-            host: Host = _there(args.host, query, connections) if args.host else LocalHost(query)
+            host: Host = _there(args.host, query, connections) if args.host is not None else LocalHost(query)
             watch = Watch(host, unit, library, settings, teller)
             verdict = watch.run()
             teller.ended(watch, verdict)
