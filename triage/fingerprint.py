@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from triage.lazy import regex
@@ -57,6 +58,7 @@ _PACKAGE = regex(r".*(?:/(?:site|dist)-packages/|/python/(?=\w+/)|/lib/python\d[
 _SOURCE = regex(r"[\w.+-]+\.(?:py|pyx|cpp|cc|cxx|c|cu|cuh|h|hpp|rs|so(?:\.\d+)*)$")
 
 
+@lru_cache(maxsize=512)
 def mask_volatile(text: str) -> str:
     """Take a text; return it with what differs from run to run replaced by a word for its kind, blanks folded.
 

@@ -8,6 +8,7 @@ stands for, and only the few rows that it names need a closer look.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Candidates:
 
     def of(self, text: str) -> tuple[int, ...]:
         """Take a text; return the numbers, rising, of the rows that may have a literal in it."""
-        masked = _NUMBER.sub("0", text)
+        masked = _masked(text)
         found = self._seen.get(masked)
         if found is None:
             found = tuple(sorted({number for word, rows in self._rows if word in masked for number in rows}))
@@ -41,3 +42,9 @@ class Candidates:
                     self._seen.clear()
                 self._seen[masked] = found
         return found
+
+
+@lru_cache(maxsize=8)
+def _masked(text: str) -> str:
+    """Several readers ask for one line after the other."""
+    return _NUMBER.sub("0", text)

@@ -36,26 +36,30 @@ class ServerReader:
         self._health = regex(serving["health"])
         self._graceful_words, self._graceful = tuple(graceful["any"]), regex(graceful["re"])
         self._folding: dict[str, Event] = {}
-        words = [self._serving_words, *(row[1] for row in self._phases), self._ready_words, self._graceful_words]
-        self._candidates = Candidates([*words, *(row[0] for row in self._facts)])
+        words = [self._serving_words, self._ready_words, self._graceful_words]
+        self._candidates = Candidates([*words, *(row[1] for row in self._phases), *(row[0] for row in self._facts)])
+        self._first_phase, self._first_fact = len(words), len(words) + len(self._phases)
 
     def feed(self, line: Line) -> Iterator[Event]:
         """Take a line; yield what it says of the run. Serving lines extend the event that is open for their kind."""
         text = line.text
-        if self._candidates.of(text):
-            yield from self._told(line)
+        rows = self._candidates.of(text)
+        if rows:
+            yield from self._told(line, rows)
         arguments = parse_arguments(text)
         if arguments and not any(word in text for word in self._serving_words):
             yield _event(line, "arguments", arguments)
 
-    def _told(self, line: Line) -> Iterator[Event]:
+    def _told(self, line: Line, rows: tuple[int, ...]) -> Iterator[Event]:
+        """Yield what a line says; only the given rows, as they were numbered for `Candidates`, may hold."""
         text = line.text
-        if any(word in text for word in self._serving_words):
+        if rows[0] == 0 and any(word in text for word in self._serving_words):
             event = self._serve(line)
             if event is not None:
                 yield event
             return
-        for row, words, begin, end in self._phases:
+        phases = [self._phases[n - self._first_phase] for n in rows if self._first_phase <= n < self._first_fact]
+        for row, words, begin, end in phases:
             if any(word in text for word in words):
                 edge = "end" if end is not None and end.search(text) else "begin" if begin.search(text) else None
                 if edge:
@@ -71,7 +75,7 @@ class ServerReader:
         elif any(word in text for word in self._graceful_words) and self._graceful.search(text):
             yield _event(line, "graceful-stop", {})
         facts: dict[str, str] = {}
-        for words, pattern in self._facts:
+        for words, pattern in (self._facts[n - self._first_fact] for n in rows if n >= self._first_fact):
             if any(word in text for word in words):
                 found = pattern.search(text)
                 if found:
