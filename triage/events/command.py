@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from triage.data import knowledge
+from triage.events.candidates import Candidates
 from triage.events.positions import evidence, position
 from triage.lazy import regex
 from triage.model import Event
@@ -36,6 +37,7 @@ class CommandReader:
             words += engine["modules"]
             words += [f"{program} {verb}" for program, verbs in engine["programs"].items() for verb in verbs]
         self._words = tuple(words)
+        self._candidates = Candidates([words])
         self._first: Line | None = None
         self._parts: list[str] = []
 
@@ -60,7 +62,7 @@ class CommandReader:
         return prompt is not None and _PROGRAM.match(text, prompt.end()) is not None
 
     def _starts(self, text: str) -> bool:
-        return any(word in text for word in self._words)
+        return bool(self._candidates.of(text)) and any(word in text for word in self._words)
 
 
 def arguments(command: str, line: Line) -> Event | None:
