@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
-from triage.events.positions import evidence
+from triage.events.positions import EVIDENCE_LIMIT, evidence
+from triage.model import Evidence
 from triage.records import dataclass, field
 
 if TYPE_CHECKING:
-    from triage.model import Evidence, Line
+    from triage.model import Line
 
 # Of more writers those that have been silent for longest are forgotten.
 _MOST = 20_000
@@ -22,10 +23,11 @@ _MOMENTS = 4096
 class Track:
     """One writer of the service: a stream, and a rank where its lines named one.
 
-    `first` and `last_number` are the running numbers of its first and last line, `words` its last lines that nobody
-    knew, oldest first. `times` are its latest stamps, without a zone and with one; `set_back` is the first pair of
-    stamps between which its clock went back by more than a minute. `left_out` counts messages that journalctl left
-    out for their length.
+    `newest` is its last line that is not blank, `last` the same as evidence, which is made when somebody asks. `first`
+    and `last_number` are the running numbers of its first and last line, `words` its last lines that nobody knew,
+    oldest first. `times` are its latest stamps, without a zone and with one; `set_back` is the first pair of stamps
+    between which its clock went back by more than a minute. `left_out` counts messages that journalctl left out for
+    their length.
     """
 
     stream: str
@@ -36,13 +38,20 @@ class Track:
     invocation: str | None
     first: int
     last_number: int
-    last: Evidence
+    newest: Line | Evidence
     count: int = 0
     command: str | None = None
     words: deque[tuple[int, Evidence]] = field(default_factory=lambda: deque(maxlen=4))
     times: list[float] = field(default_factory=lambda: [0.0, 0.0])
     set_back: tuple[float, float] | None = None
     left_out: int = 0
+
+    @property
+    def last(self) -> Evidence:
+        """Its last line that is not blank."""
+        if not isinstance(self.newest, Evidence):
+            self.newest = evidence(self.newest)
+        return self.newest
 
 
 class Tracks:
@@ -59,12 +68,12 @@ class Tracks:
         if track is None:
             track = self._open[key] = Track(
                 line.stream, line.rank, line.pid, line.host, line.unit, line.invocation, line.number, line.number,
-                evidence(line),
+                _short(line),
             )  # fmt: skip
             if len(self._open) > _MOST:
                 self._drop()
         elif line.text.strip():
-            track.last = evidence(line)
+            track.newest = _short(line)
         track.count += 1
         track.last_number = line.number
         if line.time is not None:
@@ -114,3 +123,8 @@ class Moments:
         if len(pairs) >= _MOMENTS:
             self._step = max(self._step * 2, (pairs[-1][1] - pairs[0][1]) / _MOMENTS)
             del pairs[1::2]
+
+
+def _short(line: Line) -> Line | Evidence:
+    """Take a line; return what is kept of it: itself, or of a long one its beginning."""
+    return line if len(line.text) <= EVIDENCE_LIMIT else evidence(line)
