@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from triage.pipeline import Options, diagnose
 from triage.scan import selector
-from triage.sources import journal, journal_windows
+from triage.sources import journal, journal_windows, reader
 from triage.sources.journal import LibsystemdReader
 from triage.sources.journal_raw import RawFile
 from triage.sources.query import JournalQuery, manager_groups, output_groups
@@ -78,7 +78,7 @@ def native(tmp_path_factory, export):
 @pytest.fixture(autouse=True)
 def always(monkeypatch):
     """Search files of any size, and take a journal for one block in the ordinary way, whose borders cut context."""
-    monkeypatch.setattr(journal_windows, "FEWEST", 0)
+    monkeypatch.setattr(reader, "FEWEST", 0)
     monkeypatch.setattr(journal, "BLOCK", 1 << 30)
 
 
@@ -92,11 +92,11 @@ def _reader(folder):
 
 def scanned(folder, groups, since=None, until=None, **sizes):
     """Return what is read with the search, what is read without it, and what the reader told of it."""
-    reader = _reader(folder)
-    found = [(entry.cursor, entry.fields) for entry in reader.scan(groups, since, until, select(**sizes))]
+    way = _reader(folder)
+    found = [(entry.cursor, entry.fields) for entry in way.scan(groups, since, until, select(**sizes))]
     ordinary = select(**sizes)
-    usual = [(e.cursor, e.fields) for e in reader.scan(groups, since, until, lambda block: ordinary(block))]  # noqa: PLW0108
-    return found, usual, " ".join(reader.notes)
+    usual = [(e.cursor, e.fields) for e in way.scan(groups, since, until, lambda block: ordinary(block))]  # noqa: PLW0108
+    return found, usual, " ".join(way.notes)
 
 
 def changed(folder, to, change):
@@ -112,9 +112,8 @@ def changed(folder, to, change):
 def test_the_same_entries_are_read(name, compress, compact, native):
     """Of every unit, all entries and a span of time; compact or not, with compressed messages or without."""
     folder = native(name, compress, compact)
-    reader = LibsystemdReader(JournalQuery(directory=folder), journal.load())
-    units = sorted(reader.unique("_SYSTEMD_UNIT"))[:12]
-    times = [entry.realtime for entry in reader.read([])]
+    units = sorted(_reader(folder).unique("_SYSTEMD_UNIT"))[:12]
+    times = [entry.realtime for entry in _reader(folder).read([])]
     middle = (times[len(times) // 3], times[len(times) * 2 // 3])
     for groups in ([], *([*output_groups(unit), *manager_groups(unit)] for unit in units)):
         for span in ((None, None), middle):
@@ -195,7 +194,7 @@ def test_of_a_file_that_is_being_written_the_newest_entries_are_all_read(native,
 
     folder = changed(native("made"), tmp_path / "online", online)
     groups = output_groups("a.service")
-    times = [e.realtime for e in LibsystemdReader(JournalQuery(directory=folder), journal.load()).read(groups)]
+    times = [e.realtime for e in _reader(folder).read(groups)]
     monkeypatch.setattr(journal_windows.time, "time_ns", lambda: (times[-100] + 5_000_000) * 1000)
     found, usual, _ = scanned(folder, groups)
     assert set(dict(usual)) < set(dict(found))
@@ -263,7 +262,7 @@ def test_cut_files_give_what_the_ordinary_way_gives(share, zeros, native, tmp_pa
         assert found == usual
 
 
-@settings(max_examples=150)
+@settings(max_examples=100, deadline=None)
 @given(
     flips=st.lists(st.tuples(st.floats(0, 1), st.integers(1, 255)), min_size=1, max_size=40),
     header=st.booleans(),
@@ -295,7 +294,7 @@ def test_the_verdict_is_the_same(name, native, monkeypatch):
     """The whole report, but for the running numbers of entries and how they were read."""
 
     def report(fewest):
-        monkeypatch.setattr(journal_windows, "FEWEST", fewest)
+        monkeypatch.setattr(reader, "FEWEST", fewest)
         query = JournalQuery(units=["*"], directory=native(name))
         found = diagnose(journal=query, options=Options())
         return [(v.summary, v.incident) for v in found.verdicts], [
@@ -308,7 +307,7 @@ def test_the_verdict_is_the_same(name, native, monkeypatch):
 
 def test_small_journals_are_not_searched(native, monkeypatch):
     """Nothing is opened, and nothing told."""
-    monkeypatch.setattr(journal_windows, "FEWEST", 100_000)
+    monkeypatch.setattr(reader, "FEWEST", 100_000)
     monkeypatch.setattr(journal_windows, "RawFile", None)
     found, usual, told = scanned(native("made"), output_groups("a.service"))
     assert found == usual

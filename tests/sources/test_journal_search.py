@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.sources.export import parse_export
@@ -59,6 +59,7 @@ def test_an_offset_beyond_all_files_is_damage(journal_dir, tmp_path):
     assert "damaged" in (inspect(path)[2] or "")
 
 
+@settings(deadline=None)
 @given(
     flips=st.lists(st.tuples(st.floats(0, 1), st.integers(1, 255)), min_size=1, max_size=30),
     header=st.booleans(),

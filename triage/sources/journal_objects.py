@@ -27,6 +27,7 @@ _ARRAY = struct.Struct("<BB6xQQ")  # ..., the next array; then offsets of entrie
 _KEYED_HASH, _ZSTD_USED, _COMPACT = 1 << 2, 1 << 3, 1 << 4
 _KNOWN = _KEYED_HASH | _ZSTD_USED | _COMPACT
 _MOST_ITEMS = 4096
+_ALIGNED = bytes(range(0, 256, 8))
 
 
 class OtherwiseError(Exception):
@@ -143,7 +144,8 @@ class JournalFile:
         before = data.entry
         for items in self._arrays(data.array, max(data.entries - 1, 0)):
             offsets = items.tolist()
-            if before >= offsets[0] or sorted(offsets) != offsets or any(map((7).__and__, offsets)):
+            odd = items.tobytes()[:: items.itemsize].translate(None, _ALIGNED)
+            if odd or before >= offsets[0] or sorted(offsets) != offsets:
                 raise self._otherwise("entries are out of order")
             before = offsets[-1]
         if before >= self._size:

@@ -12,6 +12,7 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Any
 
+from triage.sources import reader
 from triage.sources.files import inspect
 from triage.sources.journal_objects import Found, OtherwiseError
 from triage.sources.journal_raw import RawFile, Search
@@ -24,15 +25,11 @@ if TYPE_CHECKING:
     from triage.sources.query import Group
     from triage.sources.reader import Around
 
-FEWEST = 100_000
-"""Entries below which the ordinary way is as fast."""
-
 LEAST_HITS = 1000
 """Hits, and entries with them, that are always worth it."""
 
 _WORTH = 100  # one entry of so many may have a hit; where more have, the ordinary way is as fast
 _LOST = "an entry is not where libsystemd was told to find it"
-_LEAST = 200  # bytes of an entry in a file
 _SURELY_WRITTEN = 5_000_000  # what is younger than this, in microseconds, may still be on its way into the file
 
 
@@ -73,18 +70,16 @@ def look(
     None where so few entries lie in the span that it is not worth it. Raises `OtherwiseError` where the files are not
     what is known here, hold too many hits, or their order is not that of time.
     """
-    if sum(path.stat().st_size for path in paths) < FEWEST * _LEAST:
-        return None
-    for path in paths:
-        if damage := inspect(path)[2]:
-            raise OtherwiseError(f"{path.name}: {damage}")
     files: list[RawFile] = []
     now = time.time_ns() // 1000
     try:
         files.extend(map(RawFile, paths))
         within = [_share(file, since, until) for file in files]
-        if sum(within) < FEWEST:
+        if sum(within) < reader.FEWEST:
             return None
+        for path, entries in zip(paths, within, strict=True):
+            if entries and (damage := inspect(path)[2]):
+                raise OtherwiseError(f"{path.name}: {damage}")
         try:
             import hyperscan  # noqa: F401
         except ImportError:

@@ -33,6 +33,12 @@ class Around(Protocol):
 BLOCK = 4096
 """Entries of a block that is looked over at once."""
 
+FEWEST = 100_000
+"""Entries of a journal below which every message is read."""
+
+LEAST_BYTES = 200
+"""Bytes that an entry has in a journal file, at least."""
+
 
 class Reader(Protocol):
     """A way to the journal that a query names. Times are microseconds since the epoch, both ends included."""
