@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -136,6 +137,15 @@ def test_a_child_that_goes_on_does_not_hold_the_command():
     done = run("--save", "/dev/null", *python(code))
     os.kill(int(done.stdout), signal.SIGKILL)
     assert done.returncode == 0
+
+
+def test_a_child_that_prints_for_ever_does_not_hold_the_command():
+    """It is cut off a while after the command has ended."""
+    loop = "for i in $(seq 400); do echo x || exit; sleep 0.05; done"
+    code = f"import subprocess; subprocess.Popen(['sh', '-c', {loop!r}]); raise SystemExit(4)"
+    begin = time.monotonic()
+    assert run(*python(code)).returncode == 4
+    assert time.monotonic() - begin < 15
 
 
 def test_its_own_signals_are_not_blocked():

@@ -15,6 +15,7 @@ import signal
 import subprocess
 import termios
 import threading
+import time
 from typing import TYPE_CHECKING
 
 from triage.model import TriageError
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _BLOCK = 64 << 10
-# What its children still print after the command has ended is waited for so long: a daemon may print for ever.
+# What its children still print after the command has ended is waited for until nothing comes for so long, and so long
+# altogether: a daemon may print for ever.
 _LINGER = 0.25
+_LONGEST_LINGER = 2.0
+# Where other threads run beside this one they may take the signal that tells of the end.
+_LOOK = 0.5
 _PASSED = (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
 _ENDING = frozenset((signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP))
 _TAKEN = {*_PASSED, signal.SIGWINCH, signal.SIGCHLD}
@@ -133,19 +138,26 @@ class Command:
             self._selector.register(source, selectors.EVENT_READ)
 
     def _pass_on(self, wake: int) -> None:
-        """Pass on what is printed until all is closed, or the command has ended and nothing more comes."""
+        """Pass on what is printed until all is closed, or the command has ended and only others print.
+
+        A block is as large as a pipe, so the first one after the end holds all that the command itself left in it.
+        """
         assert self._process is not None
         ended = False
+        until = 0.0
+        emptied: set[int] = set()
         while self._routes or not ended:
-            ready = self._selector.select(_LINGER if ended else None)
-            if ended and not ready:
+            ready = {key.fd for key, _ in self._selector.select(_LINGER if ended else _LOOK)}
+            if ended and (not ready or (time.monotonic() > until and ready - {wake} <= emptied)):
                 return
-            for key, _ in ready:
-                if key.fd == wake:
-                    os.read(wake, 512)
-                    ended = self._process.poll() is not None
-                else:
-                    self._move(key.fd)
+            for source in ready - {wake}:
+                self._move(source)
+                if ended:
+                    emptied.add(source)
+            if wake in ready:
+                os.read(wake, 512)
+            if not ended and self._process.poll() is not None:
+                ended, until = True, time.monotonic() + _LONGEST_LINGER
 
     def _move(self, source: int) -> None:
         try:
