@@ -15,7 +15,7 @@ from triage.sources.files import journal_files
 from triage.sources.reader import BLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from triage.sources.query import Group, JournalQuery
@@ -85,19 +85,22 @@ class JournalctlReader:
     def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
         """First only messages come, which costs journalctl half; then whole entries where `select` wants some."""
         arguments = ["--output=export", "--output-fields=MESSAGE", *_span(since, until), "--", *_matches(groups)]
+        before = 0
         for block in _blocks(self._run(_command(self._where, arguments))):
             wanted = select([entry.partition(b"\nMESSAGE")[2] for entry in block])
             for first, last in _runs(wanted):
-                cursors = {_cursor(block[index]) for index in wanted if first <= index <= last}
-                yield from self._whole(groups, _cursor(block[first]), cursors)
+                numbers = {_cursor(block[index]): before + index for index in wanted if first <= index <= last}
+                yield from self._whole(groups, _cursor(block[first]), numbers)
+            before += len(block)
 
-    def _whole(self, groups: Sequence[Group], first: str, cursors: set[str]) -> Iterator[Entry]:
-        """Yield the entries of these cursors, of which `first` is the oldest."""
+    def _whole(self, groups: Sequence[Group], first: str, numbers: Mapping[str, int]) -> Iterator[Entry]:
+        """Yield the entries of these cursors, of which `first` is the oldest, with their running numbers."""
         arguments = ["--output=export", _FIELDS, f"--cursor={first}", "--", *_matches(groups)]
-        left = len(cursors)
+        left = len(numbers)
         for number, entry in enumerate(parse_export(self._run(_command(self._where, arguments)))):
-            if entry.cursor in cursors:
-                yield Entry(entry.fields, entry.realtime, entry.cursor, number)
+            running = numbers.get(entry.cursor or "")
+            if running is not None:
+                yield Entry(entry.fields, entry.realtime, entry.cursor, running)
                 left -= 1
             if not left or number > 2 * BLOCK:
                 return
