@@ -1,5 +1,7 @@
 """What is kept of a command's output."""
 
+import os
+
 import pytest
 
 from triage.model import TriageError
@@ -55,6 +57,13 @@ def test_a_file_that_cannot_be_written_is_refused(tmp_path):
     """Before the command runs."""
     with pytest.raises(TriageError, match="cannot write"):
         Spool(tmp_path / "no/x.log", "the command")
+
+
+def test_a_pipe_is_refused(tmp_path):
+    """Nothing could be read back from it, and writing would wait for a reader."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TriageError, match="it is a pipe"):
+        Spool(tmp_path / "pipe", "x")
 
 
 def test_a_full_disk_ends_the_keeping_and_not_the_command():

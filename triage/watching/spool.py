@@ -32,6 +32,8 @@ class Spool:
         self._dropped = 0
         self._pieces: list[IO[bytes]] = []
         self._file: IO[bytes] | None = None
+        if save is not None and save.is_fifo():
+            raise TriageError(f"cannot keep the output in {save}: it is a pipe")
         try:
             self._file = save.open("wb", buffering=0) if save is not None else self._new()
         except OSError as error:
