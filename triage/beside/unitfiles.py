@@ -63,7 +63,6 @@ Environment=XDG_CACHE_HOME=%C
 _SANDBOX = """\
 ProtectSystem=strict
 ProtectHome=read-only
-PrivateTmp=yes
 PrivateNetwork=yes
 NoNewPrivileges=yes
 ProtectKernelTunables=yes
@@ -79,6 +78,13 @@ Defined-By: triage
 
 @TRIAGE_TEXT@
 """
+
+
+def _sandbox() -> str:
+    """Return what the system's diagnosis is kept from; not from /tmp where triage itself lies there."""
+    code = [Path(sys.executable), Path(sys.prefix), Path(__file__)]
+    beside = any(path.is_relative_to(folder) for path in code for folder in ("/tmp", "/var/tmp"))  # noqa: S108
+    return _SANDBOX if beside else f"{_SANDBOX}PrivateTmp=yes\n"
 
 
 @dataclass(slots=True)
@@ -161,7 +167,7 @@ def plan_install(unit: str, place: Place) -> Plan:
         "--",
     ]
     service = _SERVICE.format(
-        mark=MARK, command=f"{' '.join(_quoted(word) for word in command)} %i", more="" if place.user else _SANDBOX
+        mark=MARK, command=f"{' '.join(_quoted(word) for word in command)} %i", more="" if place.user else _sandbox()
     )
     plan = Plan({place.drop_in(unit): hook, place.template: service})
     if place.catalog is not None:
