@@ -25,7 +25,6 @@ _LOADED = regex(r" +Loaded: ")
 _RESULT = regex(r" +Active: (?:failed|activating \(auto-restart\)) \(Result: (?P<result>[a-z-]+)\)")
 _MAIN = regex(r" +Main PID: \d+ .*\(code=(?P<code>exited|killed|dumped), (?:status|signal)=(?P<status>[\w/]+)\)$")
 _PROCESS = regex(r" +Process: \d+ (?P<which>ExecStart\w*)=(?P<command>.+) \(code=\w+, (?:status|signal)=[\w/]+\)$")
-_BLOCK = regex(r" +(?:[A-Z][\w ]*:| +|[├└│├─]|\S)")
 # So many lines of such a block are looked at.
 _MOST_LINES = 40
 
