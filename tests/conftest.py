@@ -1,11 +1,17 @@
 """What every kind of real log is held to: outcome, root exception, message, frame and rank."""
 
+import os
 import re
 
 import pytest
 import yaml
 
 from triage.pipeline import diagnose
+
+# A process that reads with readline, pytest's own among them, leaves its idea of the window to those that it starts,
+# and a width that is said is believed before that of the terminal.
+for _name in ("COLUMNS", "LINES"):
+    os.environ.pop(_name, None)
 
 
 def _labels(text):

@@ -101,8 +101,8 @@ def test_a_file_that_cannot_be_written_is_refused_before_the_command_runs(tmp_pa
 def test_a_signal_is_passed_on(number):
     """The command's own handler gets it; what it does then is no failure."""
     code = (
-        f"import signal,sys; signal.signal({int(number)}, lambda *_: (print('got', flush=True), sys.exit(0)));"
-        "print('ready', flush=True)\nwhile True: signal.pause()"
+        f"import signal,sys,time; signal.signal({int(number)}, lambda *_: (print('got', flush=True), sys.exit(0)));"
+        "print('ready', flush=True)\nwhile True: time.sleep(0.05)"
     )
     running = subprocess.Popen([*TRIAGE, "run", *python(code)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert running.stdout.readline() == b"ready\n"
