@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+
+from triage.typed import Any
 
 PACKAGE = Path(__file__).resolve().parent
 _PACKAGED = PACKAGE / "_packaged"

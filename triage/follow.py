@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from copy import deepcopy
-from typing import TYPE_CHECKING, Literal
 
 from triage.events import Extractor
 from triage.incident.history import root_of
@@ -16,6 +15,7 @@ from triage.incident.nodes import join
 from triage.pipeline import Options, examine, services_of
 from triage.reading import Reading
 from triage.records import dataclass, replace
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Any, AnyStr, cast
+
+from triage.typed import Any, AnyStr, cast
 
 _SHARED = ("match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer", "groups", "groupindex")
 _MOST = 4000

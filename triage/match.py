@@ -7,10 +7,9 @@ confirms it, rules it out, or stays unconfirmed.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.matching.context import Context, near
 from triage.model import Diagnosis, NearMiss
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -10,9 +10,8 @@ that differences are right and nothing pretends to know the zone. Offsets are by
 
 from __future__ import annotations
 
-from typing import Literal
-
 from triage.records import dataclass, field
+from triage.typed import Literal
 
 Role = Literal["root", "consequence", "teardown", "recovered", "suspect", "unrelated"]
 Kind = Literal["exception", "native", "message", "unit", "kernel", "exit", "silence"]

@@ -5,9 +5,8 @@ Events know no signatures: whoever owns a row hands it over as a `LinePattern`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Kind, Role

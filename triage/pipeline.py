@@ -5,11 +5,10 @@ Library use: `report = diagnose(logs=["server.log"])`, then `report.verdicts` or
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage import __version__
 from triage.model import Report, Tool, Verdict
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

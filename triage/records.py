@@ -10,7 +10,8 @@ first call; `==`, `repr` and `hash` look at the fields. Types, `dataclasses.fiel
 from __future__ import annotations
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+
+from triage.typed import TYPE_CHECKING, Any
 
 __all__ = ["dataclass", "field", "replace"]
 

@@ -8,10 +8,10 @@ any line is made of them. Of what is counted the last one of each kind and write
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING, AnyStr
 
 from triage.fingerprint import mask_volatile
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING, AnyStr
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator

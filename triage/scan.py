@@ -10,10 +10,10 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import deque
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from triage._engine import finder
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -7,9 +7,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from typing import TYPE_CHECKING, Any
 
 from triage import __version__
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path

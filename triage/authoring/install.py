@@ -6,11 +6,11 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.authoring.unpack import contents
 from triage.model import TriageError
 from triage.records import dataclass, field, replace
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.library.lint import Issue

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.data import folder
 from triage.library import load
 from triage.library.fixtures import Fixture, fixtures, pack_of
 from triage.library.packs import standing_packs
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path, PurePosixPath
-from typing import IO, TYPE_CHECKING, cast
 
 from triage.lazy import regex
 from triage.model import TriageError
+from triage.typed import IO, TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

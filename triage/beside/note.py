@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from typing import TYPE_CHECKING
 
 from triage import __version__
 from triage.model import Report, Tool, Verdict
 from triage.report.text import one_line
 from triage.sources.query import DIAGNOSIS
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.beside.memory import Memory

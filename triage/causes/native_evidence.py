@@ -6,9 +6,9 @@ Done before signatures are matched, so that one can ask for the assertion and th
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident

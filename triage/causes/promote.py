@@ -6,9 +6,8 @@ was being handled, the last is the name, unless a signature knows an earlier one
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.events.chain import promote
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Incident

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.fingerprint import fingerprint
 from triage.model import Failure
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.incident.attempts import Attempt

@@ -7,8 +7,6 @@ role or of what it explains comes before the general rules.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.causes.outcome import Course, course, decide, stands_still
 from triage.causes.promote import promote_links
 from triage.causes.requests import unexplained
@@ -16,6 +14,7 @@ from triage.causes.suspects import suspect
 from triage.causes.words import last_words, tell
 from triage.data import knowledge
 from triage.model import Because, Failure, Incident
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.incident.attempts import Attempt

@@ -6,12 +6,11 @@ silent, or stayed in an earlier phase, while the others reported that they waite
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.events.native_pyspy import odd_one_out
 from triage.fingerprint import fingerprint
 from triage.model import Evidence, Failure, Incident, Position, Process
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.incident import Attempt

@@ -6,12 +6,11 @@ a general fallback: whatever signature or row of knowledge fits comes first, and
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.fingerprint import fingerprint
 from triage.lazy import regex
 from triage.model import Failure, Incident
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.incident.attempts import Attempt

@@ -7,10 +7,10 @@ import errno
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.lazy import keep
 from triage.model import Report, TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING
 
 from triage.cli.common import add_output_options, deliver
 from triage.data import folder
 from triage.pipeline import Options, diagnose
 from triage.sources.text import TextSource
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

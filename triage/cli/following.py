@@ -6,11 +6,11 @@ import queue
 import sys
 import threading
 import time
-from typing import IO, TYPE_CHECKING, Any, Protocol
 
 from triage import __version__
 from triage.model import Report, Tool, TriageError, Verdict
 from triage.records import dataclass
+from triage.typed import IO, TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import argparse

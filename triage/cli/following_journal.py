@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
 
 from triage.cli.following import Stream, Teller, check_output, output, run_streams, tool
 from triage.model import Report, Verdict
+from triage.typed import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     import argparse

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

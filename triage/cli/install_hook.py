@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.beside.unitfiles import Place, carry_out, hooked, plan_install
 from triage.cli.hooks import add_hook_options, run_commands, show
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.cli.common import add_output_options, deliver
 from triage.model import TriageError
 from triage.pipeline import Options, diagnose
 from triage.records import replace
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.cli.common import add_output_options, deliver
 from triage.model import TriageError
 from triage.pipeline import Options, diagnose
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse
-    from typing import TextIO
 
     from triage.fixes.edit import Edit, EditPlan
+    from triage.typed import TextIO
 
 _WORDS = {
     "applies": "applies",

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.beside.unitfiles import Place, carry_out, hooked, plan_remove
 from triage.cli.hooks import add_hook_options, run_commands, show
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -7,11 +7,11 @@ import os
 import subprocess
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.beside.memory import Memory, alone, keep, looked, pause, recall
 from triage.model import TriageError
 from triage.sources.units import complete
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

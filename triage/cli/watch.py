@@ -6,10 +6,10 @@ import os
 import sys
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
 from triage.records import replace
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -7,11 +7,11 @@ the kinds of that one; telling so costs a fraction of a microsecond, which is wh
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING
 
 from triage.fingerprint import mask_volatile
 from triage.lazy import regex
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

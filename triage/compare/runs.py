@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from typing import IO, TYPE_CHECKING
 
 from triage.compare.facts import Change, changes
 from triage.compare.kinds import Counter, Kind, known, only_here
@@ -13,6 +12,7 @@ from triage.incident.history import root_of
 from triage.model import Report, TriageError
 from triage.pipeline import Options, diagnose
 from triage.records import dataclass, field, replace
+from triage.typed import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

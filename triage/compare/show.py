@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.report.items import Block, Item, Section, View
 from triage.report.masking import Masker, secret_name
 from triage.report.names import ranks
 from triage.report.sentence import happened, phase_name, summary
 from triage.report.text import one_line, start, visible
 from triage.report.times import clock, duration, iso
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -8,12 +8,12 @@ of them before the main one. Between two exceptions printed one after the other 
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.model import ChainLink, ExceptionInfo, Relation
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

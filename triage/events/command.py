@@ -5,13 +5,12 @@ Only a line that begins with one counts, with or without a prompt: a command ins
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.events.candidates import Candidates
 from triage.events.positions import evidence, position
 from triage.lazy import regex
 from triage.model import Event
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Line

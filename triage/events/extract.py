@@ -7,8 +7,6 @@ engine tells of its run, then decisive lines; what nobody knows may become a pro
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.events import coredump, kernel
 from triage.events.command import CommandReader
 from triage.events.message import MessageReader
@@ -24,6 +22,7 @@ from triage.fingerprint import mask_volatile
 from triage.lines.decode import TOO_LONG
 from triage.model import Event, Gap
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import Counter
 from itertools import pairwise
 from math import log
-from typing import TYPE_CHECKING
 
 from triage.events.interleave_cost import Prices, State, Token
 from triage.events.interleave_equal import CLOSE, NOBODY, Item, deal_equal, story_of
@@ -19,6 +18,7 @@ from triage.events.interleave_known import ANY, Edges, goes_on, onward
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, WAITING
 from triage.records import dataclass, replace
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

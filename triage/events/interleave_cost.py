@@ -8,7 +8,6 @@ has one source line and one line of carets: the strongest fact of all. Costs wer
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
 
 from triage.events.traceback_shapes import (
     BLANK,
@@ -39,6 +38,7 @@ from triage.events.traceback_stack import (
 )
 from triage.lazy import regex
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from triage.events.interleave_known import Edges

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from math import inf
-from typing import TYPE_CHECKING
 
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.events.interleave_equal import Story, story_of
 from triage.events.released_calls import ReleasedCalls
 from triage.events.traceback_shapes import CARET, CHAIN, EXCEPTION, FRAME, HEAD, SOURCE
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.events.cgroup import owner
@@ -21,6 +20,7 @@ from triage.events.kernel_oom import OomReader, near
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
 from triage.model import Event
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.model import Line

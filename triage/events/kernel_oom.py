@@ -9,13 +9,13 @@ The report begins with `X invoked oom-killer`; a stack, the memory and a table o
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING
 
 from triage.events.cgroup import owner
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
 from triage.model import Event
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.events.candidates import Candidates
@@ -16,6 +15,7 @@ from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import compile_once, regex
 from triage.model import Event, ExceptionInfo, Line
 from triage.patterns import LinePattern
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

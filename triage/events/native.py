@@ -9,7 +9,6 @@ stays open for some hundred lines of its stream.
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING
 
 from triage.events.coredump import CoreText
 from triage.events.native_crash import Crash, Frames
@@ -18,6 +17,7 @@ from triage.events.native_pyspy import PySpyProcess
 from triage.events.native_shapes import Found, glued_at, inner_of, start_of
 from triage.events.native_soft import NativeSingles
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,13 +7,12 @@ collects the parts of one process; which of several open crashes a line belongs 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.events.native_levels import Verdict, names, verdict, words
 from triage.events.native_shapes import NUMBERS, SIGNALS, rank_in
 from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, position
 from triage.model import Event, Evidence, Frame, Line
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

@@ -8,13 +8,13 @@ is a head, `Thread 616 (idle): "MainThread"`, and its frames, innermost first: `
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from triage.events.native_crash import MAX_FRAMES, MAX_THREADS, Frames, Thread
 from triage.events.native_levels import words
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
 from triage.model import Event, Evidence, Frame, Line
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

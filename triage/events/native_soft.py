@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import re
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING
 
 from triage.events.native_compiler import compiler_error, is_context
 from triage.events.native_crash import MAX_FRAMES, Frames
@@ -21,6 +20,7 @@ from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, positi
 from triage.lazy import regex
 from triage.model import Event, Kind, Line
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

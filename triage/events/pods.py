@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import signal as signals
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 from triage.events.message import MessageReader
 from triage.events.pod_facts import facts_of, main_container
 from triage.lazy import regex
 from triage.model import Event, Evidence, Gap, Line, Position, TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -6,14 +6,13 @@ million: they are folded into one event until something else happens.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.data import knowledge
 from triage.events.arguments import parse_arguments
 from triage.events.candidates import Candidates
 from triage.events.positions import evidence, position
 from triage.lazy import regex
 from triage.model import Event, Line
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,14 +6,13 @@ may be all that is known of its end.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.events.command import arguments
 from triage.events.positions import evidence, position
 from triage.events.unit import exit_of
 from triage.lazy import regex
 from triage.model import Event
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

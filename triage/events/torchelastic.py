@@ -9,7 +9,6 @@ observed failure):` the first one; a block has lines such as `  rank      : 1 (l
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING
 
 from triage.events.native_levels import verdict
 from triage.events.native_shapes import NUMBERS
@@ -17,6 +16,7 @@ from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
 from triage.model import Event, Evidence, Line
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

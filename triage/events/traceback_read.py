@@ -8,7 +8,6 @@ No recursion: groups in groups come out flat, in printed order.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from triage.events.traceback_literal import quoted_in
 from triage.events.traceback_shapes import (
@@ -32,6 +31,7 @@ from triage.events.traceback_shapes import (
 from triage.lazy import regex
 from triage.model import Frame, Relation
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

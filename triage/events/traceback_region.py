@@ -8,12 +8,12 @@ open, 64 tracebacks at most, goes on into the next region.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Literal
 
 from triage.events.interleave import CLOSE, NOBODY, Edges, Item, deal
 from triage.events.traceback_shapes import BLANK, CARET, CHAIN, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT, is_bar
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, NEXT, WAITING, Stack
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

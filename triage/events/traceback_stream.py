@@ -6,8 +6,6 @@ comes while the first still waits for its exception line, lines are gathered in 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from triage.events.traceback_region import Region
 from triage.events.traceback_shapes import (
     BLANK,
@@ -34,6 +32,7 @@ from triage.events.traceback_stack import (
     NEXT,
     Stack,
 )
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 from triage.events.positions import EVIDENCE_LIMIT, evidence
 from triage.model import Evidence
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Line

@@ -6,12 +6,11 @@ systemd. Fields of journal entries (systemd.journal-fields(7), sd-messages.h) wi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.data import knowledge
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
 from triage.model import Event, Line
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import re

@@ -13,13 +13,13 @@ import hashlib
 import json
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Literal
 
 from triage import __version__
 from triage.fixes.edit import Edit, EditPlan, FileChange, patched
 from triage.fixes.place import Content, Place, PlaceError, opened
 from triage.fixes.pysource import SourceError
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,6 @@ No foreign context is stored, so one edit serves many releases; the code at hand
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Literal
 
 from triage.fixes.place import FILE, PlaceError, opened
 from triage.fixes.pysource import (
@@ -26,6 +25,7 @@ from triage.fixes.splice import replaced
 from triage.fixes.target import installed_release
 from triage.model import TriageError
 from triage.records import dataclass, field, replace
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -12,12 +12,12 @@ import os
 import re
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
 
 from triage.fixes.pysource import MAX_BYTES
 from triage.lazy import regex
 from triage.model import TriageError
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from triage.fixes.settings import environment, flags, unit_settings
 from triage.lazy import regex
 from triage.library.conditions import check
 from triage.library.releases import ask, contains, in_words, release_of
 from triage.library.template import fill, fill_strictly
 from triage.model import Fix
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from triage.library.conditions import Situation

@@ -10,10 +10,10 @@ import codecs
 import io
 import tokenize
 import warnings
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

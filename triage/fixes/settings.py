@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shlex
-from typing import TYPE_CHECKING, Any
 
 from triage.lazy import regex
 from triage.library.flags import fact_of, spelt
 from triage.library.template import fill_strictly
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.library.conditions import Situation

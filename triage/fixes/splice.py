@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import warnings
-from typing import TYPE_CHECKING
 
 from triage.fixes.pysource import LINE_END, Source, SourceError, Span, Token, fragment, read
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

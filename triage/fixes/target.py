@@ -11,10 +11,10 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,10 +8,10 @@ another node, a draft model or a child.
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from triage.incident.kinds import ExceptionKinds
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.events import Extraction, Track

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.incident.facts import gather
 from triage.incident.fold import fold
 from triage.incident.gaps import gaps_of_lines
 from triage.lazy import regex
 from triage.model import Event, Evidence, Exit, Gap, Incident, Member, Phase, Process
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.events import Track

@@ -8,10 +8,10 @@ their clocks are apart.
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
 
 from triage.fingerprint import mask_volatile
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.fingerprint import fingerprint
 from triage.incident.kinds import ExceptionKinds
 from triage.model import Event, Failure
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

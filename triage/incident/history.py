@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING
+
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident

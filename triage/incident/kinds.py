@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.data import knowledge
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.model import ExceptionInfo, Failure

@@ -7,12 +7,12 @@ other services stay apart, whatever their times.
 from __future__ import annotations
 
 from pathlib import PurePath
-from typing import TYPE_CHECKING
 
 from triage.incident.attempts import Attempt
 from triage.incident.clocks import Offset, Scale, offset
 from triage.model import Gap
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

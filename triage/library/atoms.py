@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from triage.library.index import Atoms, Names
 from triage.library.literals import MAX_ALTERNATIVES, MIN_LENGTH, literals_of, piece_of, weight
 from triage.patterns import LinePattern
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

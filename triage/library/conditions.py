@@ -8,11 +8,11 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING, Any
 
 from triage.lazy import regex
 from triage.library import where
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from triage.library.shapes import Findings, Shape, called, closest
 from triage.library.source import Mapping, Node, Scalar, Sequence
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

@@ -7,9 +7,9 @@ and only literals whose piece is there are searched for. So the cost grows with 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

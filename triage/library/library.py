@@ -6,10 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, overload
 
 from triage.library.index import Atoms, Index
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
     from triage.library.problems import Problem

@@ -8,13 +8,13 @@ person has to look.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from triage.library.packs import files
 from triage.library.parse import Parsed, parse_file
 from triage.library.problems import Problem
 from triage.library.signature import Signature
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Any, ClassVar, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import warnings
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,6 @@ import hashlib
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from triage import __version__
 from triage.data import folder
@@ -20,6 +19,7 @@ from triage.library.library import Entry, Library
 from triage.library.problems import Problem
 from triage.model import TriageError
 from triage.patterns import LinePattern
+from triage.typed import TYPE_CHECKING, Any
 from triage.yaml_cache import cache_folder, keep, kept
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.library.problems import Problem
 from triage.library.shapes import Findings
 from triage.library.source import MAX_BYTES, Node, Scalar, SourceError, documents
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.library.terms import FACTS, Term, Terms, all_implied, alternatives, implies, match_implies, of_match
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.library.signature import Signature

@@ -7,9 +7,9 @@ not hold a change that went into a release next to it: near a boundary the answe
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from triage.library.grammar import FORMAT, MATCH, REQUIRED, SIGNATURE
+from triage.typed import Any
 
 
 def json_schema() -> dict[str, Any]:

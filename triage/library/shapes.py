@@ -7,11 +7,11 @@ can be kept as JSON and need not be checked again.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from triage.lazy import regex
 from triage.library.problems import Problem
 from triage.library.source import Node, Scalar, Sequence
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,10 +5,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from triage.library.conditions import Condition, When, condition
 from triage.records import dataclass, field
+from triage.typed import Any
 
 Record = dict[str, Any]
 

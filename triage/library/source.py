@@ -7,10 +7,9 @@ signature has no use for, are refused.
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
 from triage.lazy import regex
 from triage.records import dataclass, field
+from triage.typed import Any, Literal
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Any
 
 from triage.library.literals import REPEATS, parsed
+from triage.typed import Any
 
 try:
     from re import _constants as _op  # type: ignore[attr-defined]

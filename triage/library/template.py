@@ -6,9 +6,8 @@ paste into a shell or a unit file they must fit a strict pattern, else their pla
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

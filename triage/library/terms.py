@@ -10,13 +10,13 @@ import re
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 from triage.library import worth
 from triage.library.globs import path_fits
 from triage.library.literals import literals_of, weight
 from triage.library.samples import narrower, within
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,10 +15,10 @@ import math
 import re
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Union
 
 from triage.lazy import regex
 from triage.records import dataclass
+from triage.typed import Union
 
 MAX_LENGTH = 400
 MAX_DEPTH = 20

@@ -7,7 +7,6 @@ lines, in any nesting of prefixes. `read_entries` reads the journal itself.
 from __future__ import annotations
 
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from triage.lines.build import Builder
 from triage.lines.decode import Grouper, containers
@@ -17,6 +16,7 @@ from triage.lines.order import newest_first, reverse
 from triage.lines.repair import LONGEST_TEXT, as_utf8, decode, physical, plain
 from triage.lines.rows import clock
 from triage.lines.unwrap import unwrapped
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lazy import regex
 from triage.lines.clock import sensible
 from triage.lines.decode import entry_of, json_object
@@ -16,6 +14,7 @@ from triage.lines.repair import decode, plain
 from triage.lines.rows import Learned, rows
 from triage.lines.said import Merger, Said
 from triage.sources.query import DIAGNOSIS
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.lines.clock import Clock

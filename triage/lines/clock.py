@@ -8,9 +8,9 @@ same log; before any full date it says nothing, since a wrong year is worse than
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
 
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

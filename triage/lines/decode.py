@@ -5,11 +5,10 @@ One-line containers (docker's and other JSON lines) are prefixes of a kind and a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias
-
 from triage.lazy import regex
 from triage.model import Entry
 from triage.sources.export import FIELDS, parse_export
+from triage.typed import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

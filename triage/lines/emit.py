@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lazy import regex
 from triage.lines.repair import LONGEST_TEXT, pieces
 from triage.lines.said import Said
 from triage.lines.saying import unit_in
 from triage.model import Line
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.lines.prefixes import Known, Peeler

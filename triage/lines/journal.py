@@ -6,10 +6,9 @@ service; the others can, so they count only where journald's own fields agree.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lines.ranks import from_title
 from triage.lines.said import NO_RANK, Origin, Said
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Entry

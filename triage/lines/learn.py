@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.lines.foreign import foreign
 from triage.lines.prefixes import Known, Peeler
 from triage.lines.rows import Learned, Row, name_in, rows
 from triage.lines.said import Merger, Said
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

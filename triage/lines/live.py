@@ -6,13 +6,12 @@ nothing more comes for a while.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lines.build import Builder
 from triage.lines.decode import Grouper, containers
 from triage.lines.learn import Votes
 from triage.lines.repair import LONGEST_RAW, decode, physical, plain
 from triage.lines.rows import clock
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.data import knowledge
 from triage.lines.said import NO_RANK, Said
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.lines.clock import Clock, Reading

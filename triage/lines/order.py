@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from triage.lines.learn import JSON
 from triage.lines.prefixes import Known, Peeler
@@ -11,6 +10,7 @@ from triage.lines.repair import decode
 from triage.lines.rows import clock
 from triage.lines.said import Merger, Said
 from triage.model import Entry
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

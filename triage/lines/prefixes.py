@@ -6,11 +6,10 @@ once `triage.lines.learn` has voted for them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias
-
 from triage.lines.rows import RECORD, Learned, Row, rows
 from triage.lines.said import Said
 from triage.lines.saying import Sayings
+from triage.typed import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import re

@@ -7,9 +7,9 @@ read as an unordered set, because releases print them in different orders.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

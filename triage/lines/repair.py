@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

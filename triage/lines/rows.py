@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias
 
 from triage.data import knowledge
 from triage.lazy import compile_once
 from triage.lines.clock import Clock
 from triage.lines.said import NO_RANK
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Callable

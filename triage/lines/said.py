@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from triage.records import dataclass
+from triage.typed import Literal
 
 Origin = Literal["service", "manager", "kernel", "other"]
 

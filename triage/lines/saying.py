@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.lines.ranks import from_process
 from triage.lines.rows import RECORD, TRANSPORT, Learned, Row
 from triage.lines.said import NO_RANK, Said
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

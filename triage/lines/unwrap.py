@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import chain, islice
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.lines.repair import LONGEST_TEXT, decode
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

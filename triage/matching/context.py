@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
 
 from triage.library.limits import REGEX_SECONDS
 from triage.matching.subject import Subject
 from triage.model import Gap
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident, Position

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 from triage.library import worth
 from triage.matching import frames as stacks
 from triage.matching import machine, sequence
 from triage.matching.result import Result, best, every, leaf, opposite, quoted
 from triage.matching.subject import fold
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.library.signature import Match

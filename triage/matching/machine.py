@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal as signals
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
 from triage.library import worth
 from triage.matching.result import Result, best, every, leaf
 from triage.matching.subject import fold
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

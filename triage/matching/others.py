@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.library import worth
 from triage.matching.context import near
 from triage.matching.evaluate import evaluate
 from triage.matching.result import Result, leaf
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.library.signature import Match, Other, Signature

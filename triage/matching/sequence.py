@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.library import worth
 from triage.matching.context import Found, near
 from triage.matching.result import Result, leaf, quoted
 from triage.matching.subject import fold
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.library import worth
 from triage.library.conditions import Checked, Situation, check
 from triage.library.releases import contains, in_words, release_of, verdict
@@ -11,6 +9,7 @@ from triage.matching.evaluate import evaluate
 from triage.matching.others import elsewhere, nowhere
 from triage.matching.result import Result, every
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

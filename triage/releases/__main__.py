@@ -15,11 +15,11 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
 from triage.releases.collect import wheels, write
 from triage.releases.table import PLACE, Table
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

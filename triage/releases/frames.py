@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from typing import TYPE_CHECKING, NamedTuple
 
 from triage.lazy import regex
 from triage.records import dataclass
 from triage.releases.table import MODULE, Table, canonical, length, module, table
+from triage.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Literal
-
 from triage.model import TriageError
+from triage.typed import IO, TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from triage.model import Incident, Report

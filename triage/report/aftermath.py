@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.records import dataclass
 from triage.report.items import Item, Section
@@ -11,6 +9,7 @@ from triage.report.names import ranks
 from triage.report.sentence import head
 from triage.report.text import one_line
 from triage.report.times import stamp
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident

@@ -4,10 +4,9 @@ that did not.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.report.items import Item, Section
 from triage.report.text import one_line
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Diagnosis, Failure, NearMiss

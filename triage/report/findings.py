@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.report.items import Item, Section
 from triage.report.names import frame, places, ranks, release
@@ -11,6 +9,7 @@ from triage.report.onward import read_on
 from triage.report.sentence import first_line, head, named, phase_name, reason_of, service
 from triage.report.text import one_line, visible
 from triage.report.times import clock, span
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import ExceptionInfo, Failure, Frame, Incident

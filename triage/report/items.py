@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from triage.model import Outcome

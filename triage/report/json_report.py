@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 from json.encoder import encode_basestring_ascii as _quoted
-from typing import TYPE_CHECKING, Any
 
 from triage.report.prepare import prepared
 from triage.report.times import iso
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.model import (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.report.text import columns, middle, wrap
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.report.items import Block, Item, Section, View

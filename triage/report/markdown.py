@@ -6,9 +6,8 @@ Markdown, or GitHub's mentions, links and mathematics, could take for markup bec
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.report.items import Block, Item, Section, View

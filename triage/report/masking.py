@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

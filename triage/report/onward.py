@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.lines.clock import days
@@ -15,6 +14,7 @@ from triage.report.items import Item, Section
 from triage.report.names import command
 from triage.report.sentence import diagnoses
 from triage.report.times import iso, stamp
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident, Position

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.lazy import regex
 from triage.model import Failure, Incident, Report
 from triage.records import names_of
 from triage.report.masking import Masker, secret_name
 from triage.report.sentence import summary
 from triage.report.text import clip
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

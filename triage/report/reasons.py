@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lazy import regex
 from triage.report.items import Item, Section
 from triage.report.names import command
 from triage.report.sentence import diagnoses
 from triage.report.text import one_line, sentences, visible
 from triage.report.wording import risks
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Diagnosis, Failure, Fix, Incident

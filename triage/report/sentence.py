@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.report.names import ranks
 from triage.report.text import one_line, start
 from triage.report.times import duration
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.records import dataclass, replace
 from triage.report import wording
 from triage.report.names import command
 from triage.report.text import visible, wrap
 from triage.report.wording import Clause, Exact
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.library.signature import FixSpec, Signature

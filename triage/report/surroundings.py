@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.report.aftermath import why
 from triage.report.items import Item, Section
 from triage.report.names import command, frame, ranks
@@ -11,6 +9,7 @@ from triage.report.onward import read_on
 from triage.report.sentence import head, phase_name, reason_of
 from triage.report.text import middle, one_line, visible
 from triage.report.times import clock, duration, stamp
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Evidence, Failure, Incident, Position, Process

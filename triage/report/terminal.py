@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import io
 import os
-from typing import IO, TYPE_CHECKING, Literal
+
+from triage.typed import IO, TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from rich.text import Text

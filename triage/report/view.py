@@ -6,8 +6,6 @@ business.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.report import findings, reasons, surroundings
 from triage.report.aftermath import aftermath, came_up
 from triage.report.explained import explained
@@ -15,6 +13,7 @@ from triage.report.items import Block, View
 from triage.report.onward import next_steps
 from triage.report.sentence import root_of, summary
 from triage.report.text import one_line
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Incident, Report

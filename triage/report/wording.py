@@ -6,11 +6,10 @@ renderer can quote, mark or escape them in its own way.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.lazy import regex
 from triage.records import dataclass
 from triage.report.times import duration
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

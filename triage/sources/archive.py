@@ -7,17 +7,17 @@ format 1.2.1, RFC 8878.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Protocol
 
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import TypeAlias
 
     from zstandard import ZstdDecompressionObj
 
     from triage.model import GapKind
+    from triage.typed import TypeAlias
 
     Report: TypeAlias = Callable[[GapKind, str], None]
 

@@ -7,9 +7,8 @@ Source: systemd's docs/JOURNAL_EXPORT_FORMATS.md and systemd.journal-fields(7).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.model import Entry
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

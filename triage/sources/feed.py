@@ -13,11 +13,11 @@ import subprocess
 import tempfile
 import threading
 import time
-from typing import IO, TYPE_CHECKING, Protocol
 
 from triage.model import TriageError
 from triage.sources.export import FIELDS, ExportStream
 from triage.sources.ssh import LostError, end
+from triage.typed import IO, TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,10 +9,10 @@ from __future__ import annotations
 import os
 import struct
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.model import Gap, TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,13 +9,12 @@ base class `systemd._reader._Reader` gives the bytes; `_next`, `_previous`, `_ge
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
-
 from triage.model import Entry
 from triage.sources import reader
 from triage.sources.export import FIELDS, MAX_VALUE
 from triage.sources.files import journal_files
 from triage.sources.reader import BLOCK, Around
+from triage.typed import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import struct
 from array import array
-from typing import TYPE_CHECKING, Any
 
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,11 +9,11 @@ and the journal is read without this.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
 
 from triage._engine import finder
 from triage.sources.export import MAX_VALUE
 from triage.sources.journal_objects import TYPE_DATA, Data, Found, JournalFile, OtherwiseError
+from triage.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import TYPE_CHECKING, Any
 
 from triage.sources import reader
 from triage.sources.files import inspect
 from triage.sources.journal_objects import Found, OtherwiseError
 from triage.sources.journal_raw import RawFile, Search
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence

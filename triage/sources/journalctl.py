@@ -6,13 +6,13 @@ import os
 import re
 import subprocess
 import tempfile
-from typing import TYPE_CHECKING, Final
 
 from triage.lazy import regex
 from triage.model import Entry, TriageError
 from triage.sources.export import FIELDS, parse_export
 from triage.sources.files import journal_files
 from triage.sources.reader import BLOCK
+from triage.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.model import Gap
 from triage.records import dataclass, field
 from triage.sources.units import complete, is_pattern
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.sources.query import JournalQuery

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
 from triage.records import dataclass, field, replace
 from triage.sources.query import KERNEL, conjoin_all, manager_groups, match_groups, other_groups, output_groups
 from triage.sources.source import NothingYetError, choose_reader, journal_name, open_journal
 from triage.sources.units import complete
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

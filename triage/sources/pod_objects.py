@@ -6,10 +6,9 @@ events.k8s.io/v1 Event. Values of another type than the API's count as missing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.lazy import regex
 from triage.sources.pods import Container, Ended, Pod, Said
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

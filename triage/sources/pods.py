@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from triage.model import TriageError
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import os

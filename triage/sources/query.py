@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
 
 from triage.lazy import regex
 from triage.model import TriageError
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable  # noqa: TID251 - isinstance asks it
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
-    from typing import TypeAlias
 
     from triage.model import Entry
     from triage.sources.query import Group
+    from triage.typed import TypeAlias
 
     Select: TypeAlias = Callable[[Sequence[bytes]], Sequence[int]]
     """Takes the messages of a block of entries; returns the indices, rising, of those whose entries are wanted."""

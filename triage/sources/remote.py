@@ -11,11 +11,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.model import Gap
 from triage.sources.ssh import Connection
 from triage.sources.systemctl import UnitState, unit_state
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

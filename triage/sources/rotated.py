@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.model import Gap
 from triage.sources.text import TextSource
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import os

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from triage.model import Gap, TriageError
 from triage.records import dataclass, field, replace
@@ -21,6 +20,7 @@ from triage.sources.query import (
 )
 from triage.sources.times import parse_time
 from triage.sources.units import is_pattern, known_units, resolve_units, unknown_unit
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,10 +12,10 @@ import os
 import shlex
 import subprocess
 import tempfile
-from typing import IO, TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.model import TriageError
+from triage.typed import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
 from triage.sources.archive import kind_of
 from triage.sources.text import TextSource
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import BinaryIO
+
+    from triage.typed import BinaryIO
 
 _BLOCK = 256 << 10
 _PAUSE = 0.25

@@ -6,10 +6,10 @@ import math
 import os
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
 
 from triage.model import Gap, TriageError
 from triage.sources.archive import BLOCK, LONGEST_MAGIC, MAGIC, decompress, kind_of
+from triage.typed import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 import time
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from datetime import tzinfo

@@ -9,11 +9,11 @@ import os
 import re
 import stat
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.sources.words import commands
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

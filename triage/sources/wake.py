@@ -12,10 +12,10 @@ import contextlib
 import os
 import select
 import time
-from typing import TYPE_CHECKING, Any
 
 from triage.sources.journal import entry_here
 from triage.sources.reader import BLOCK
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

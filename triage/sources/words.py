@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import re

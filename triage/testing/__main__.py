@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
 from triage.testing.answers import Answers
 from triage.testing.shares import MIXES, Share, measure, stacks_of
 from triage.testing.weave import PIPE_BUF, Weave, interleave
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

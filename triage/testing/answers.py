@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from io import BytesIO
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
 
 from triage.events.chain import short
 from triage.fingerprint import mask_volatile
+from triage.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.library.fixtures import Fixture, fixtures
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import os

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
 
 from triage.events.interleave import Edges
 from triage.events.traceback import TracebackAssembler
@@ -12,6 +11,7 @@ from triage.events.traceback_shapes import FRAME, shape
 from triage.events.traceback_stream import StreamTracebacks
 from triage.lines import read_text
 from triage.testing.weave import Weave, interleave
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

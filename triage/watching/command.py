@@ -16,10 +16,10 @@ import subprocess
 import termios
 import threading
 import time
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from triage.events.unit import UnitReader
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from triage.model import Line

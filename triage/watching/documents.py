@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import IO, TYPE_CHECKING, Any
 
 from triage.report.masking import Masker
 from triage.report.sentence import summary
 from triage.report.times import iso
+from triage.typed import IO, TYPE_CHECKING, Any
 from triage.watching.telling import durations, plain
 
 if TYPE_CHECKING:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage import __version__
 from triage.model import Event, Position, Report, Tool, Verdict
 from triage.pipeline import Options, examine, services_of
 from triage.reading import Reading, read_log
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.library import Library

@@ -7,7 +7,8 @@ other processes here.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Line

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import threading
 import time
-from typing import TYPE_CHECKING, Literal
 from urllib.parse import SplitResult, urlsplit
 
 from triage.model import TriageError
 from triage.records import dataclass
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from collections.abc import Callable

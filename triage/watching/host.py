@@ -9,11 +9,11 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from typing import TYPE_CHECKING, Protocol
 
 from triage.lazy import regex
 from triage.model import TriageError
 from triage.records import replace
+from triage.typed import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

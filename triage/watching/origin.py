@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.model import TriageError
 from triage.records import dataclass, field, replace
 from triage.sources.files import file_gaps, journal_files
 from triage.sources.query import conjoin_all, invocation_groups, manager_groups, output_groups
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Entry

@@ -6,12 +6,12 @@ What the lines mean is read by `events.server`; the phases that are shown are ro
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Literal
 
 from triage.data import knowledge
 from triage.events.server import ServerReader
 from triage.lazy import regex
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
     from triage.model import Event, Line

@@ -6,14 +6,13 @@ A screen tells the same and draws the rest (`triage.watching.screen`); programs 
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Any, Protocol
-
 from triage.records import dataclass
 from triage.report.masking import Masker
 from triage.report.sentence import phase_name
 from triage.report.terminal import encodable
 from triage.report.text import visible
 from triage.report.times import duration
+from triage.typed import IO, TYPE_CHECKING, Any, Protocol
 from triage.watching.telling import after, closing, late, opening, reading, times, usual
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import time
-from typing import IO, TYPE_CHECKING
 
 from triage.report.sentence import phase_name
 from triage.report.terminal import encodable
 from triage.report.text import one_line
 from triage.report.times import duration
+from triage.typed import IO, TYPE_CHECKING
 from triage.watching.say import Lines
 from triage.watching.telling import late, reading, usual
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import IO, TYPE_CHECKING, BinaryIO
 
 from triage.model import Gap, TriageError
+from triage.typed import IO, TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 from triage.data import knowledge
 from triage.report.masking import secret_name
 from triage.report.names import ranks as rank_names
@@ -11,6 +9,7 @@ from triage.report.sentence import phase_name, summary
 from triage.report.text import one_line
 from triage.report.text import start as beginning
 from triage.report.times import duration
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.compare.facts import Change

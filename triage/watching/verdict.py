@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
-
 from triage import __version__
 from triage.model import Event, Evidence, Position, Report, Tool, TriageError
 from triage.model import Verdict as Summary
@@ -11,6 +9,7 @@ from triage.pipeline import exit_status
 from triage.records import dataclass, field, replace
 from triage.report.sentence import phase_name, root_of
 from triage.report.times import duration
+from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     from triage.compare.facts import Change

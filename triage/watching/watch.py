@@ -9,13 +9,13 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from typing import TYPE_CHECKING, TypeAlias
 
 from triage.follow import Follower
 from triage.model import Line, TriageError
 from triage.pipeline import Options
 from triage.records import dataclass
 from triage.sources.query import KERNEL, manager_groups, other_groups, output_groups
+from triage.typed import TYPE_CHECKING, TypeAlias
 from triage.watching.course import Course
 from triage.watching.gone import Pulse
 from triage.watching.health import Answer, Probe

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from triage.authoring.draft import document, facts, names
 from triage.authoring.draft.matches import match_of
@@ -17,6 +16,7 @@ from triage.authoring.draft.trim import Trimmed, trim
 from triage.authoring.draft.write import SCHEMA, checked_id, schema_from, write
 from triage.model import TriageError
 from triage.records import dataclass, field
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from triage.library import Library

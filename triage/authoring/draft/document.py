@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from triage.library.checks.texts import UNWRITTEN
+from triage.typed import Any
 
 Record = dict[str, Any]
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from triage.data import knowledge
 from triage.library.releases import parse
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.model import Failure, Incident

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from triage.authoring.draft.texts import Stable, stable
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.report.names import engine_file, short_file
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from triage.authoring.draft.matches import own_frames
 from triage.lazy import regex
 from triage.report.names import engine_file, short_file
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from triage.authoring.draft.texts import Stable

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,10 +7,10 @@ what they are. A stand-in calls what the next frame is in, as the code did.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.report.masking import Masker
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import importlib
-from typing import TYPE_CHECKING
+
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from types import ModuleType

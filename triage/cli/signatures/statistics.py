@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.cli.signatures import packs_option
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.cli.signatures import packs_option
 from triage.model import TriageError
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import argparse

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from triage.data import knowledge
 from triage.library import where
 from triage.library.lint import Checked, Issue, Validator
 from triage.library.relations import Form, contradiction, shadows
 from triage.library.samples import meet, satisfiable
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

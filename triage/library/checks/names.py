@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from functools import cache
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
 
 from triage.data import knowledge
 from triage.library import where
 from triage.library.flags import known
 from triage.library.lint import Checked, Issue, Validator
 from triage.library.template import NAMES
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

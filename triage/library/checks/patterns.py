@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
 
 from triage.library import literals
 from triage.library.lint import Checked, Issue, Validator
 from triage.library.probe import too_slow
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from triage.data import folder
 from triage.library.fixtures import fixtures, pack_of
 from triage.library.lint import Checked, Issue, Validator
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

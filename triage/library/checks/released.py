@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import TYPE_CHECKING
 
 from triage.lazy import regex
 from triage.library.globs import path_fits
@@ -12,6 +11,7 @@ from triage.library.lint import Checked, Issue, Validator
 from triage.library.releases import contains
 from triage.releases import table
 from triage.releases.flags import flag_in, flag_range
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

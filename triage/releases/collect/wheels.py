@@ -9,7 +9,6 @@ import sys
 import zipfile
 from dataclasses import dataclass
 from email.parser import HeaderParser
-from typing import TYPE_CHECKING
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.version import Version
@@ -19,6 +18,7 @@ from triage.releases.collect.arguments import FILES, Option, options
 from triage.releases.collect.scopes import Scope, scopes
 from triage.releases.frames import COVERED
 from triage.releases.table import MODULE, canonical, module, simple
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

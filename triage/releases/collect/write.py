@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import zlib
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
 from triage.releases.table import ABSENT, MAGIC, Source, Table, canonical
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
