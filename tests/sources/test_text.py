@@ -172,6 +172,18 @@ def test_reads_standard_input():
         assert (source.name, read(source)) == ("stdin", TEXT)
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="only Linux has pipes of another size")
+def test_a_pipe_is_made_wide_enough_for_a_block():
+    """Whoever writes need not wait for each 64 KiB to be read."""
+    import fcntl
+
+    reading, writing = os.pipe()
+    with open(reading, "rb", buffering=0) as stream, open(writing, "wb", buffering=0) as writer:
+        writer.write(TEXT[: 60 << 10])
+        next(TextSource("-", stream).chunks())
+        assert fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ) >= archive.BLOCK
+
+
 def test_a_pipe_is_read_as_it_comes():
     """What was written to a pipe comes at once, not when the block is full."""
     reading, writing = os.pipe()
