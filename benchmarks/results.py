@@ -139,7 +139,7 @@ def _packages() -> list[str]:
     from importlib.metadata import PackageNotFoundError, version
 
     found = []
-    for name in ("sglang-triage", "hyperscan", "isal", "zstandard", "systemd-python", "PyYAML", "rich"):
+    for name in ("sglang-triage", "hyperscan", "isal", "backports.zstd", "systemd-python", "PyYAML", "rich"):
         try:
             found.append(f"{name} {version(name)}")
         except PackageNotFoundError:

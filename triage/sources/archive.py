@@ -6,15 +6,14 @@ format 1.2.1, RFC 8878.
 
 from __future__ import annotations
 
+import importlib
 import threading
 
 from triage.model import TriageError
-from triage.typed import TYPE_CHECKING, Protocol
+from triage.typed import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-
-    from zstandard import ZstdDecompressionObj
 
     from triage.model import GapKind
     from triage.typed import TypeAlias
@@ -27,7 +26,6 @@ BLOCK = 512 * 1024
 MAGIC = {"gzip": b"\x1f\x8b", "xz": b"\xfd7zXZ\x00", "zstd": b"\x28\xb5\x2f\xfd"}
 LONGEST_MAGIC = 6
 
-_STEP = 64 * 1024  # one call's output: what a damaged place can cost
 _XZ_MEMORY = 256 << 20
 
 
@@ -88,7 +86,7 @@ def _members(kind: str, make: Callable[[], Decoder], blocks: Iterable[bytes], re
                     return
                 decoder, between = make(), False
             try:
-                out = decoder.decompress(data, _STEP)
+                out = decoder.decompress(data, BLOCK)
             except Exception as error:  # noqa: BLE001 - each library has its own error classes
                 report("unreadable", f"the {kind} archive is damaged: {error}")
                 return
@@ -141,19 +139,20 @@ def _gzip() -> Callable[[], Decoder]:
 
 
 def _zstd() -> Callable[[], Decoder] | None:
-    try:
-        import zstandard
-    except ImportError:
-        pass
-    else:
-        return lambda: _ZstandardDecoder(zstandard.ZstdDecompressor().decompressobj())
-    for module in ("compression.zstd", "backports.zstd"):
+    module = zstd_module()
+    if module is None:
+        return None
+    maker: Callable[[], Decoder] = module.ZstdDecompressor
+    return maker
+
+
+def zstd_module() -> Any:
+    """Return the standard library's `compression.zstd`, or what brings it to a Python before 3.14, None without it."""
+    for name in ("compression.zstd", "backports.zstd"):
         try:
-            found = __import__(module, fromlist=["ZstdDecompressor"])
+            return importlib.import_module(name)
         except ImportError:
             continue
-        maker: Callable[[], Decoder] = found.ZstdDecompressor
-        return maker
     return None
 
 
@@ -182,47 +181,6 @@ class _ZlibDecoder:
         out = self._inner.decompress(self._inner.unconsumed_tail + data, max_length)
         self._full = len(out) >= max_length  # zlib can hold back output that it made of input it has already taken
         return out
-
-
-class _ZstandardDecoder:
-    """zstandard's decompressobj with the face of a `Decoder`.
-
-    It has no limit on its output, so it is fed in small slices, the smaller the more came of the last one: a hostile
-    archive cannot fill the memory. zstandard's stream reader has a limit, but takes a truncated archive for a whole.
-    """
-
-    _SMALLEST, _LARGEST = 64, 512
-
-    def __init__(self, inner: ZstdDecompressionObj) -> None:
-        self._inner = inner
-        self._data = b""
-        self._at = 0
-        self._slice = self._SMALLEST
-
-    @property
-    def eof(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return self._at >= len(self._data)
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._inner.unused_data + self._data[self._at :]
-
-    def decompress(self, data: bytes, max_length: int = -1) -> bytes:
-        if data:
-            self._data, self._at = self._data[self._at :] + data, 0
-        pieces: list[bytes] = []
-        size = 0
-        while size < max_length and self._at < len(self._data) and not self._inner.eof:
-            piece = self._inner.decompress(self._data[self._at : self._at + self._slice])
-            self._at += self._slice
-            self._slice = self._SMALLEST if len(piece) > _STEP else min(self._slice * 2, self._LARGEST)
-            pieces.append(piece)
-            size += len(piece)
-        return b"".join(pieces)
 
 
 def _through_zstd(blocks: Iterable[bytes], report: Report) -> Iterator[bytes]:
@@ -256,7 +214,7 @@ def _through_zstd(blocks: Iterable[bytes], report: Report) -> Iterator[bytes]:
         thread.daemon = True
         thread.start()
     try:
-        while piece := source.read(_STEP):
+        while piece := source.read(BLOCK):
             yield piece
         threads[1].join()
         if process.wait():

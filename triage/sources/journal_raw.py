@@ -11,6 +11,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from triage._engine import finder
+from triage.sources.archive import zstd_module
 from triage.sources.export import MAX_VALUE
 from triage.sources.journal_objects import TYPE_DATA, Data, Found, JournalFile, OtherwiseError
 from triage.typed import TYPE_CHECKING, Final
@@ -158,12 +159,11 @@ def _offsets(group: Group, places: dict[bytes, set[int]]) -> list[set[int]]:
 
 def _decompress(data: bytes) -> bytes:
     """Unpack zstd, as much of it as is kept of a value."""
+    module = zstd_module()
+    if module is None:
+        raise OtherwiseError("compressed data, and backports.zstd is not installed")
     try:
-        import zstandard
-    except ImportError:
-        raise OtherwiseError("compressed data, and zstandard is not installed") from None
-    try:
-        text: bytes = zstandard.ZstdDecompressor().stream_reader(data).read(MAX_VALUE + 4096)
-    except zstandard.ZstdError as error:
+        text: bytes = module.ZstdDecompressor().decompress(data, MAX_VALUE + 4096)
+    except module.ZstdError as error:
         raise OtherwiseError(f"compressed data: {error}") from None
     return text
