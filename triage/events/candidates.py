@@ -1,21 +1,17 @@
 """Which rows may hold in a line: those of which a literal is in it, found once for all lines that differ in numbers.
 
-Most lines of a log are a few sentences with other numbers in them. With every run of digits as one `0`, in lines and
-literals alike, a literal that is in the line stays in it; so what is found for such a text holds for all lines that it
-stands for, and only the few rows that it names need a closer look.
+Most lines of a log are a few sentences with other numbers in them. Without digits, in lines and literals alike, a
+literal that is in the line stays in it; so what is found for such a text holds for all lines that it stands for, and
+only the few rows that it names need a closer look.
 """
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
-_NUMBER = re.compile("[0-9]+")
 _REMEMBERED = 4096
 _LONGEST = 1000
 
@@ -25,27 +21,50 @@ class Candidates:
 
     def __init__(self, literals: Iterable[Sequence[str]]) -> None:
         """Take the literals of each row, of which a line must hold one."""
-        rows: dict[str, list[int]] = {}
+        rows: dict[bytes, list[int]] = {}
         for number, words in enumerate(literals):
             for word in words:
-                rows.setdefault(_NUMBER.sub("0", word), []).append(number)
+                rows.setdefault(_without_digits(word), []).append(number)
         self._rows = list(rows.items())
-        self._seen: dict[str, tuple[int, ...]] = {}
+        self._seen: dict[bytes, tuple[int, ...]] = {}
 
     def of(self, text: str) -> tuple[int, ...]:
         """Take a text; return the numbers, rising, of the rows that may have a literal in it."""
-        masked = _masked(text)
-        found = self._seen.get(masked)
+        sentence = _without_digits(text)
+        found = self._seen.get(sentence)
         if found is None:
-            found = tuple(sorted({number for word, rows in self._rows if word in masked for number in rows}))
-            if len(masked) <= _LONGEST:
+            found = tuple(sorted({number for word, rows in self._rows if word in sentence for number in rows}))
+            if len(sentence) <= _LONGEST:
                 if len(self._seen) >= _REMEMBERED:
                     self._seen.clear()
-                self._seen[masked] = found
+                self._seen[sentence] = found
         return found
 
 
-@lru_cache(maxsize=8)
-def _masked(text: str) -> str:
-    """Several readers ask for one line after the other."""
-    return _NUMBER.sub("0", text)
+class Wanted:
+    """Which readers a line may concern at all: most concern none, and to ask each costs more than what is then read."""
+
+    def __init__(self, readers: Sequence[tuple[int, Callable[[str], bool]]]) -> None:
+        """Take for each reader its bit, and what tells of a text whether the reader may want it; digits must not
+        matter for that.
+        """
+        self._readers = readers
+        self._seen: dict[bytes, int] = {}
+
+    def of(self, text: str) -> int:
+        """Take a text; return the bits of the readers that may want it, added up."""
+        sentence = _without_digits(text)
+        found = self._seen.get(sentence)
+        if found is None:
+            bare = sentence.decode("utf-8", "surrogatepass")
+            found = sum(bit for bit, may_want in self._readers if may_want(bare))
+            if len(sentence) <= _LONGEST:
+                if len(self._seen) >= _REMEMBERED:
+                    self._seen.clear()
+                self._seen[sentence] = found
+        return found
+
+
+def _without_digits(text: str) -> bytes:
+    """Take a text; return it as UTF-8 and without digits. (Bytes lose them twenty times faster than text.)"""
+    return text.encode("utf-8", "surrogatepass").translate(None, b"0123456789")

@@ -40,6 +40,15 @@ class CommandReader:
         self._first: Line | None = None
         self._parts: list[str] = []
 
+    @property
+    def open(self) -> bool:
+        """Whether a command goes on in the next line."""
+        return self._first is not None
+
+    def may_want(self, text: str) -> bool:
+        """Take a text; return whether a command may begin with such a line, whatever its digits are."""
+        return text.endswith("\\") or bool(self._candidates.of(text))
+
     def feed(self, line: Line) -> Event | None:
         """Take a line of the service; return the arguments of a command that ends with it, None if none does."""
         text = line.text

@@ -8,9 +8,11 @@ engine tells of its run, then decisive lines; what nobody knows may become a pro
 from __future__ import annotations
 
 from triage.events import coredump, kernel
+from triage.events.candidates import Wanted
 from triage.events.command import CommandReader
 from triage.events.message import MessageReader
 from triage.events.native import NativeAssembler
+from triage.events.native_shapes import may_start
 from triage.events.positions import evidence
 from triage.events.server import ServerReader
 from triage.events.status import StatusReader
@@ -25,7 +27,7 @@ from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Sequence
 
     from triage.model import Line
     from triage.patterns import LinePattern
@@ -37,7 +39,9 @@ _KEPT_DISTINCT = 20_000
 # Under this name triage writes what it found into the journal (`triage.beside`), and its reports stand in one.
 _SELF = "triage"
 # syslog's severity: what its writer calls less than a warning is no process's last words.
-_WARNING = 4
+_ERROR, _WARNING = 3, 4
+# Who may want a line for the words in it (`triage.events.candidates`).
+_ASKED, _NATIVE, _SERVER, _COMMAND, _STATUS, _KNOWN, _COPY, _ELASTIC, _GUESS = (1 << bit for bit in range(9))
 
 
 @dataclass(slots=True)
@@ -87,6 +91,14 @@ class Extractor:
         self._status = StatusReader()
         self._commands = CommandReader()
         self._kernel = kernel.KernelReader()
+        messages = self._messages
+        self._wanted = Wanted(
+            [
+                (_ASKED, messages.may_be_asked), (_NATIVE, may_start), (_SERVER, self._server.may_want),
+                (_COMMAND, self._commands.may_want), (_STATUS, self._status.may_want), (_KNOWN, messages.may_know),
+                (_COPY, kernel.may_be_copy), (_ELASTIC, self._elastic.may_want), (_GUESS, messages.may_guess),
+            ]
+        )  # fmt: skip
         self._out = Extraction()
         self._tracks = Tracks()
         self._moments = Moments()
@@ -114,8 +126,9 @@ class Extractor:
         if line.text == TOO_LONG:
             track.left_out += 1
             return
-        asked = list(self._messages.asked(line))
-        if self._native.feed(line):
+        wanted = self._wanted.of(line.text)
+        asked = list(self._messages.asked(line)) if wanted & _ASKED else ()
+        if self._native.feed(line, may_start=bool(wanted & _NATIVE)):
             self._keep_all(self._native.drain())
             self._belongs(asked)
             return
@@ -126,34 +139,38 @@ class Extractor:
             self._keep_all(self._tracebacks.drain())
             self._belongs(asked)
             return
-        if self._single(line, track):
+        if self._single(line, track, wanted):
             self._belongs(asked)
-        else:
+        elif asked:
             self._keep_all(asked)
 
-    def _belongs(self, asked: list[Event]) -> None:
+    def _belongs(self, asked: Sequence[Event]) -> None:
         """Lines that a signature asked for and that are part of another event: kept to be found, no more."""
         for event in asked:
             event.level = None
             event.data["inside"] = "1"
             self._keep(event)
 
-    def _single(self, line: Line, track: Track) -> bool:
-        """Read a line that stands for itself; return whether it became a failure of its own."""
+    def _single(self, line: Line, track: Track, wanted: int) -> bool:
+        """Read a line that stands for itself; return whether it became a failure of its own.
+
+        `wanted` says which readers its words may concern; some have a block open that it may go on with.
+        """
         if not line.text.strip():
             return False
         if self._native.soft(line):
             self._keep_all(self._native.drain())
             return True
-        heard = list(self._server.feed(line))
-        heard += self._pasted(line)
+        heard = list(self._server.feed(line)) if wanted & _SERVER else []
+        heard += self._pasted(line, wanted)
         self._keep_all(heard)
-        known = self._messages.known(line)
-        if known is None and not self._transported:
+        known = self._messages.known(line) if wanted & _KNOWN else None
+        if known is None and wanted & _COPY and not self._transported:
             known = kernel.parse_text(line)
-        if known is None:
+        if known is None and wanted & _ELASTIC:
             known = self._elastic.single(line)
-        if known is None and not heard:
+        severe = line.severity is not None and line.severity <= _ERROR
+        if known is None and not heard and (wanted & _GUESS or severe):
             known = self._messages.guess(line)
         self._keep(known)
         known_kind = heard or known is not None or line.record or (line.severity or 0) > _WARNING
@@ -161,13 +178,13 @@ class Extractor:
             track.words.append((line.number, evidence(line)))
         return known is not None
 
-    def _pasted(self, line: Line) -> Iterator[Event]:
+    def _pasted(self, line: Line, wanted: int) -> list[Event]:
         """What people paste above a log: the command, and what systemctl says of the unit."""
-        command = self._commands.feed(line)
-        if command is not None:
-            yield command
-        if line.cursor is None and line.pid is None:
-            yield from self._status.feed(line)
+        command = self._commands.feed(line) if wanted & _COMMAND or self._commands.open else None
+        heard = [] if command is None else [command]
+        if (wanted & _STATUS or self._status.open) and line.cursor is None and line.pid is None:
+            heard += self._status.feed(line)
+        return heard
 
     def _inside(self, line: Line) -> None:
         """A line inside an exception's message: it is the exception's own, but what it says counts too."""

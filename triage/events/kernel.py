@@ -82,14 +82,17 @@ def parse(line: Line) -> Event | None:
     return events[0] if events else None
 
 
+def may_be_copy(text: str) -> bool:
+    """Take a text; return whether such a line may be a copy of what `parse_text` takes, whatever its digits are."""
+    return "illed process" in text or "oom-kill:" in text or "NVRM: Xid (" in text
+
+
 def parse_text(line: Line) -> Event | None:
     """Take a line of a plain file; return an OOM kill or an Xid if it is a copy of the kernel's own line.
 
     Only whole lines of unmistakable shape count, and `data["quoted"]` says that a copy was read.
     """
-    if not ("illed process" in line.text or "oom-kill:" in line.text or "NVRM: Xid (" in line.text):
-        return None
-    if not _stripped(line.text[:TEXT_LIMIT]).startswith(_QUOTABLE):
+    if not may_be_copy(line.text) or not _stripped(line.text[:TEXT_LIMIT]).startswith(_QUOTABLE):
         return None
     event = parse(line)
     if event is not None:

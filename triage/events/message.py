@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A longer line is searched in its first and last part only: nothing decisive stands in the middle of megabytes.
 _SEARCHED = 16_384
+# Lines without one of these are not looked at for the name of an exception.
+_QUOTED = ("Error", "Exception", "Exit")
 
 
 @lru_cache(maxsize=4096)
@@ -66,6 +68,18 @@ class MessageReader:
         self._bare = regex(table["bare_exception"]["re"])
         self._bare_level: float = table["bare_exception"]["level"]
 
+    def may_be_asked(self, text: str) -> bool:
+        """Take a text; return whether a signature may ask for such a line, whatever its digits are."""
+        return any(number < len(self._asked) for number in self._candidates.of(text)[:1])
+
+    def may_know(self, text: str) -> bool:
+        """Take a text; return whether a row of knowledge may fit such a line, whatever its digits are."""
+        return any(number >= len(self._asked) for number in self._candidates.of(text)[-1:])
+
+    def may_guess(self, text: str) -> bool:
+        """Take a text; return whether such a line may call itself an error or quote one, whatever its digits are."""
+        return any(word in text for word in (*_QUOTED, *self._words))
+
     def ends(self, line: Line) -> bool:
         """Take a line; return whether it ends the message of an exception before it."""
         text = _searched(line.text)
@@ -91,7 +105,7 @@ class MessageReader:
     def guess(self, line: Line) -> Event | None:
         """Take a line that nothing else took; return an event if it calls itself an error or quotes an exception."""
         text = line.text[:_SEARCHED]
-        quoted = self._bare.search(text) if ("Error" in text or "Exception" in text or "Exit" in text) else None
+        quoted = self._bare.search(text) if any(w in text for w in _QUOTED) else None
         word = self._error.match(text) if any(w in text[:48] for w in self._words) else None
         severe = line.severity is not None and line.severity <= 3
         if quoted is None and word is None and not severe:

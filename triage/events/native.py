@@ -64,11 +64,16 @@ class NativeAssembler:
         """Take a line; return whether it opens a native block, and so ends any exception message before it."""
         return start_of(line.text) is not None or glued_at(line.text) is not None
 
-    def feed(self, line: Line) -> bool:
-        """Take a line; return whether it belongs to a native block that is open in its stream, or opens one."""
+    def feed(self, line: Line, *, may_start: bool = True) -> bool:
+        """Take a line; return whether it belongs to a native block that is open in its stream, or opens one.
+
+        `may_start` is false where `native_shapes.may_start` says so of its text.
+        """
         self._clock += 1
         stream = self._streams.get(line.stream)
         if stream is None:
+            if not may_start:
+                return False
             text = line.text
             if start_of(text) is None and glued_at(text) is None:
                 return False

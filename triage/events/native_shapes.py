@@ -72,6 +72,11 @@ _GLUED = regex(r"(?<=[^\s\"'`:=(\[{])(?:terminate called (?:after throwing|witho
 Found = tuple[str, "re.Match[str] | None"]
 
 
+def may_start(text: str) -> bool:
+    """Take a line's text; return whether it may open a native block or hold the start of one, whatever its digits."""
+    return text[:1] in _STARTS or "Assertion " in text or "terminate called" in text or "Fatal Python error" in text
+
+
 def start_of(text: str) -> Found | None:
     """Take a line's text; return the kind of native block that it opens and the match, None if it opens none."""
     rows = _STARTS.get(text[:1])

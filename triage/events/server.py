@@ -39,6 +39,10 @@ class ServerReader:
         self._candidates = Candidates([*words, *(row[1] for row in self._phases), *(row[0] for row in self._facts)])
         self._first_phase, self._first_fact = len(words), len(words) + len(self._phases)
 
+    def may_want(self, text: str) -> bool:
+        """Take a text; return whether such a line may say anything, whatever its digits are."""
+        return "args" in text or bool(self._candidates.of(text))
+
     def feed(self, line: Line) -> Iterator[Event]:
         """Take a line; yield what it says of the run. Serving lines extend the event that is open for their kind."""
         text = line.text
@@ -88,7 +92,7 @@ class ServerReader:
 
     def _serve(self, line: Line) -> Event | None:
         text = line.text
-        found = self._request.search(text)
+        found = self._request.search(text) if '"' in text or "uri=" in text else None
         if found:
             status = int(found["status"])
             health = self._health.match(found["path"]) is not None

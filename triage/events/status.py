@@ -38,6 +38,15 @@ class StatusReader:
         rows = {row["id"]: row for row in knowledge("systemd")["rows"]}
         self._rows = {rule: rows[rule] for rule in ("systemd/failed", "systemd/main-exited")}
 
+    @property
+    def open(self) -> bool:
+        """Whether a block may go on with the next line."""
+        return self._unit is not None
+
+    def may_want(self, text: str) -> bool:
+        """Take a text; return whether such a line may be the heading of a block, whatever its digits are."""
+        return ".service" in text
+
     def feed(self, line: Line) -> Iterator[Event]:
         """Take a line that no journal entry stands behind; yield what it says of the unit."""
         text = line.text

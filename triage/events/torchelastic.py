@@ -52,9 +52,13 @@ class TorchElastic:
         self._known: OrderedDict[tuple[str | None, str], Event] = OrderedDict()
         self._done: deque[Event] = deque()
 
+    def may_want(self, text: str) -> bool:
+        """Take a text; return whether such a line may name a failed rank, whatever its digits are."""
+        return "failed (exitcode: " in text
+
     def single(self, line: Line) -> Event | None:
         """Take a line outside of any message; return the failed rank that it names, None if it names none."""
-        if "failed (exitcode: " not in line.text:
+        if not self.may_want(line.text):
             return None
         found = _FAILED.search(line.text[:TEXT_LIMIT])
         if found is None:

@@ -28,6 +28,7 @@ _VERBOSE_FIELD = regex(rb"    (?P<name>[A-Z_][A-Z0-9_]*)=")
 _PRETTY_FIRST = regex(rb"[\[ \t]*\{$")
 _PRETTY_FIELD = regex(rb'\s+"[^"]+"\s*:')
 _MAY_BEGIN = frozenset(b" \t[{_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_MARKS_OF_FIRST = (*_EXPORT_FIRST, b"[s=", b"{\n", b"{\r")
 _CURSOR_TIME = regex(r";t=([0-9a-f]{1,16})")
 _LONGEST_TIME = 20
 _LONGEST_ENTRY = 16 << 20
@@ -35,6 +36,10 @@ _LONGEST_ENTRY = 16 << 20
 
 def containers(lines: Sequence[Physical]) -> set[str]:
     """Take some lines of the input; return which containers most of them belong to (`export`, `verbose`, `pretty`)."""
+    joined = b"\n".join([*(line[2] for line in lines), b""])
+    # Without a first line there is no container, and most logs have none of these.
+    if not any(mark in joined for mark in _MARKS_OF_FIRST):
+        return set()
     counts = {"export": 0, "verbose": 0, "pretty": 0}
     firsts: set[str] = set()
     full = 0
@@ -43,7 +48,7 @@ def containers(lines: Sequence[Physical]) -> set[str]:
         if not raw:
             continue
         full += 1
-        if raw[0] not in _MAY_BEGIN and not _VERBOSE_FIRST.match(raw):
+        if raw[0] not in _MAY_BEGIN and b"[s=" not in raw:
             continue
         if _EXPORT_LINE.match(raw):
             counts["export"] += 1
@@ -53,9 +58,9 @@ def containers(lines: Sequence[Physical]) -> set[str]:
             counts["verbose"] += 1
         elif _PRETTY_FIELD.match(raw):
             counts["pretty"] += 1
-        elif _PRETTY_FIRST.match(raw):
+        elif raw.endswith(b"{") and _PRETTY_FIRST.match(raw):
             firsts.add("pretty")
-        elif _VERBOSE_FIRST.match(raw):
+        elif b"[s=" in raw and _VERBOSE_FIRST.match(raw):
             firsts.add("verbose")
     return {name for name in firsts if counts[name] * 4 >= full}
 

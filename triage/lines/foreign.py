@@ -44,6 +44,8 @@ def foreign(texts: Sequence[str], peel: Callable[[str, int], int]) -> list[re.Pa
             continue
         own += 1
         begin = found.start()
+        if not begin:
+            continue
         # The bar before the lines of an exception group is its own.
         if text[:begin].strip() != "|" and peel(text, 0) < begin:
             forms[_form(text[: _outer(text, begin, peel)])] += 1

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from functools import cache
 
 from triage.data import knowledge
 from triage.lines.foreign import foreign
@@ -48,7 +49,10 @@ class Votes:
         objects: list[int] = []
         peeler = self._peeler
         nothing: Known = (Said(), None, False)
+        begins_record = peeler.begins_record
         for index, text in enumerate(texts):
+            if begins_record(text) and not text.endswith("}"):
+                continue
             peeler.hits = []
             peeler.peel(text, 0, nothing)
             for row, match in peeler.hits:
@@ -73,10 +77,14 @@ class Votes:
         if self._learned.foreign or self._looked >= _FOREIGN_TRIES or JSON in self._learned.rows:
             return False
         self._looked += 1
-        peeler = Peeler(self._learned, self._clock, Merger())
         nothing: Known = (Said(), None, False)
 
+        @cache
+        def fresh() -> Peeler:
+            return Peeler(self._learned, self._clock, Merger())
+
         def peel(text: str, at: int) -> int:
+            peeler = fresh()
             peeler.peel(text, at, nothing)
             return peeler.rest
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 from triage.lines.learn import JSON
 from triage.lines.prefixes import Known, Peeler
 from triage.lines.repair import decode
@@ -26,10 +24,17 @@ _SOME_YEAR = 1_750_000_000.0
 
 def newest_first(units: list[Unit], builder: Builder) -> bool:
     """Take the head of a log; say whether its transport's time stamps fall. Inner stamps prove nothing."""
-    times = [time for time in _times(units[:_LOOKED_AT], builder) if time is not None]
-    steps = [after - before for before, after in pairwise(times)]
-    falls = sum(step < 0 for step in steps)
-    rises = sum(step > 0 for step in steps)
+    looked_at = units[:_LOOKED_AT]
+    falls = rises = 0
+    before: float | None = None
+    for left, time in zip(range(len(looked_at), 0, -1), _times(looked_at, builder), strict=True):
+        if before is not None and time is not None:
+            falls += time < before
+            rises += time > before
+            if 4 * rises >= falls + left:
+                # Whatever else comes, they do not fall.
+                return False
+        before = before if time is None else time
     return falls >= 2 and falls > 4 * rises
 
 
@@ -44,10 +49,10 @@ def _times(units: list[Unit], builder: Builder) -> Iterator[float | None]:
             continue
         text = decode(unit)
         peeler.peel(text, 0, nothing)
-        if peeler.outer_time is not None:
-            yield peeler.outer_time
-        elif JSON in builder.learned.rows:
+        if peeler.outer_time is None and JSON in builder.learned.rows:
             yield builder.time_in(text[peeler.rest :])
+        else:
+            yield peeler.outer_time
 
 
 def reverse(batches: Iterable[list[Unit]]) -> Iterator[list[Unit]]:

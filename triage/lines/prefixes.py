@@ -6,7 +6,7 @@ once `triage.lines.learn` has voted for them.
 
 from __future__ import annotations
 
-from triage.lines.rows import RECORD, Learned, Row, rows
+from triage.lines.rows import RECORD, Learned, Row, beginning, rows
 from triage.lines.said import Said
 from triage.lines.saying import Sayings
 from triage.typed import TYPE_CHECKING, TypeAlias
@@ -25,6 +25,7 @@ Known: TypeAlias = "tuple[Said, float | None, bool]"
 _Memo: TypeAlias = "dict[str, Said | None]"
 _Try: TypeAlias = "tuple[int, Match, _Memo, Callable[[str], Reading] | None, Row]"
 _Quick: TypeAlias = "tuple[int, int, str, _Memo, Callable[[str], Reading] | None, Row]"
+_Tries: TypeAlias = "tuple[tuple[_Try, ...], ...]"
 
 _MOST = 12
 _PLACES = 4
@@ -58,7 +59,8 @@ class Peeler:
         self._sayings = Sayings(learned)
         self._merger = merger
         self._memos: dict[Row, _Memo] = {}
-        self._by_first: dict[str, tuple[tuple[_Try, ...], _Quick | None]] = {}
+        # What may begin with some characters: for each level what may come from there on, and the quick way.
+        self._by_first: dict[str, tuple[_Tries, _Quick | None]] = {}
         self._late: list[tuple[str, Row]] = []
         self.refresh()
 
@@ -97,6 +99,9 @@ class Peeler:
             if not first:
                 break
             candidates, quick = by_first.get(first) or self._candidates(first)
+            tries = candidates[level]
+            if not tries and not late:
+                break
             one: Said | None = None
             if quick is not None and hits is None:
                 at, stop, mark, memo, read, row = quick
@@ -106,7 +111,7 @@ class Peeler:
                     end = text.find(mark, stop, stop + _LONGEST) + len(mark)
                     one = memo.get(text[position : position + at] + text[stop:end])
             if one is None:
-                for row_level, match, memo, read, row in candidates + late if late else candidates:
+                for row_level, match, memo, read, row in tries + late if late else tries:
                     if row_level < level:
                         continue
                     found = match(text, position)
@@ -169,8 +174,21 @@ class Peeler:
                 return found.end()
         return 0
 
-    def _candidates(self, first: str) -> tuple[tuple[_Try, ...], _Quick | None]:
-        fitting = [row for row in self._memos if row.need is None and row.may_begin(first)]
+    def begins_record(self, text: str) -> bool:
+        """Take a line; return whether it begins with the head of a record that was peeled before, in any second that
+        was seen before: whatever else it says then, no prefix of a transport does.
+        """
+        first = text[:_PLACES]
+        candidates, quick = self._by_first.get(first) or self._candidates(first)
+        if quick is None or quick[5].level != RECORD or self._foreign or candidates[0][0][4] is not quick[5]:
+            return False
+        at, stop, mark, memo = quick[:4]
+        if text[at:stop] not in self.clock.seconds:
+            return False
+        return memo.get(text[:at] + text[stop : text.find(mark, stop, stop + _LONGEST) + len(mark)]) is not None
+
+    def _candidates(self, first: str) -> tuple[_Tries, _Quick | None]:
+        fitting = [row for row in beginning(first) if row in self._memos]
         quick: _Quick | None = None
         for row in fitting:
             if row.quick is not None and quick is None:
@@ -179,7 +197,9 @@ class Peeler:
                 quick = spec.at, spec.at + spec.length, spec.end, self._memos[row], read, row
         if len(self._by_first) > _KEPT:
             self._by_first.clear()
-        found = self._by_first[first] = tuple(self._try(row) for row in fitting), quick
+        tries = [self._try(row) for row in fitting]
+        levels = tuple(tuple(one for one in tries if one[0] >= level) for level in range(RECORD + 1))
+        found = self._by_first[first] = levels, quick
         return found
 
     def _try(self, row: Row) -> _Try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from triage.data import knowledge
 from triage.lazy import compile_once
@@ -103,6 +103,18 @@ def rows() -> tuple[Row, ...]:
     table = knowledge("prefixes")
     parts: dict[str, str] = table["parts"]
     return tuple(_row(row, parts) for row in table["rows"])
+
+
+@lru_cache(maxsize=8192)
+def beginning(text: str) -> tuple[Row, ...]:
+    """Take a few characters; return the rows that need no literal and can begin with them."""
+    # Beyond ASCII any character counts, so one stands for all.
+    return tuple(row for row in _beginning(min(text[:1], "\x80")) if row.may_begin(text))
+
+
+@cache
+def _beginning(char: str) -> tuple[Row, ...]:
+    return tuple(row for row in rows() if row.need is None and row.may_begin(char))
 
 
 def clock() -> Clock:

@@ -55,8 +55,9 @@ def unwrapped(lines: Iterator[Physical]) -> Iterator[Physical]:
 
 def _margin(texts: Sequence[str]) -> int:
     """Return the column at which the texts were broken, 0 if they were not."""
-    margin = max(map(len, texts), default=0)
-    if not _NARROWEST <= margin <= _WIDEST:
+    lengths = [len(text) for text in texts]
+    margin = max(lengths, default=0)
+    if not _NARROWEST <= margin <= _WIDEST or lengths.count(margin) < _FULL:
         return 0
     breaks: list[tuple[str, str]] = []
     torn = 0
