@@ -1,6 +1,7 @@
 """The search of journal files as bytes against the reading of every message, on native journals of all formats.
 
-These need systemd-python and systemd-journal-remote, but no running systemd and no root.
+What was found is read through systemd-python or journalctl. These need both, and systemd-journal-remote, but no running
+systemd and no root.
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from hypothesis import strategies as st
 
 from triage.pipeline import Options, diagnose
 from triage.scan import selector
-from triage.sources import journal, journal_windows, reader
+from triage.sources import journal, journal_windows, journalctl, journalctl_place, reader
 from triage.sources.journal import LibsystemdReader
 from triage.sources.journal_raw import RawFile
+from triage.sources.journalctl import JournalctlReader
 from triage.sources.query import JournalQuery, manager_groups, output_groups
 
 pytestmark = pytest.mark.systemd
 
 FORMATS = [(compress, compact) for compress in ("yes", "no") for compact in ("0", "1")]
+WAYS = ["systemd-python", "journalctl"]
 NEEDLES = [b"Error", b"Traceback", b"failed", b"sg-lines", b"exited"]
 REMOTE = "/lib/systemd/systemd-journal-remote"
 
@@ -80,6 +83,8 @@ def always(monkeypatch):
     """Search files of any size, and take a journal for one block in the ordinary way, whose borders cut context."""
     monkeypatch.setattr(reader, "FEWEST", 0)
     monkeypatch.setattr(journal, "BLOCK", 1 << 30)
+    monkeypatch.setattr(journalctl, "BLOCK", 1 << 30)
+    monkeypatch.setattr(journalctl_place, "WORTH", 0)
 
 
 def select(**sizes):
@@ -90,13 +95,14 @@ def _reader(folder):
     return LibsystemdReader(JournalQuery(directory=folder), journal.load())
 
 
-def scanned(folder, groups, since=None, until=None, **sizes):
+def scanned(folder, groups, since=None, until=None, way="systemd-python", **sizes):
     """Return what is read with the search, what is read without it, and what the reader told of it."""
-    way = _reader(folder)
-    found = [(entry.cursor, entry.fields) for entry in way.scan(groups, since, until, select(**sizes))]
+    usually = _reader(folder)
+    searching = usually if way == "systemd-python" else JournalctlReader(JournalQuery(directory=folder))
+    found = [(entry.cursor, entry.fields) for entry in searching.scan(groups, since, until, select(**sizes))]
     ordinary = select(**sizes)
-    usual = [(e.cursor, e.fields) for e in way.scan(groups, since, until, lambda block: ordinary(block))]  # noqa: PLW0108
-    return found, usual, " ".join(way.notes)
+    usual = [(e.cursor, e.fields) for e in usually.scan(groups, since, until, lambda block: ordinary(block))]  # noqa: PLW0108
+    return found, usual, " ".join(searching.notes)
 
 
 def changed(folder, to, change):
@@ -122,6 +128,41 @@ def test_the_same_entries_are_read(name, compress, compact, native):
             assert told.startswith("searched")
 
 
+@pytest.mark.parametrize("near", [0, 5, 1000])
+@pytest.mark.parametrize("name", ["made", "lab"])
+def test_the_same_entries_are_read_through_journalctl(name, near, native, monkeypatch):
+    """Whether what is next is sought by a call or reached by reading on."""
+    monkeypatch.setattr(journal_windows, "_NEAR", near)
+    folder = native(name)
+    times = [entry.realtime for entry in _reader(folder).read([])]
+    middle = (times[len(times) // 3], times[len(times) * 2 // 3])
+    unit = "a.service" if name == "made" else "sg-lines.service"
+    for groups in ([], [*output_groups(unit), *manager_groups(unit)]):
+        for span in ((None, None), middle, (times[-1], None)):
+            found, usual, told = scanned(folder, groups, *span, way="journalctl")
+            assert found == usual
+            assert told.startswith("searched")
+
+
+def test_what_reading_on_does_not_reach_is_sought(native, monkeypatch):
+    """Where entries of others lie between, there are fewer than their numbers say; where the journal was changed, more."""
+    monkeypatch.setattr(journalctl_place, "_MOST_PASSED_OVER", 1)
+    found, usual, told = scanned(native("made"), output_groups("a.service"), way="journalctl")
+    assert found == usual
+    assert told.startswith("searched")
+
+
+def test_many_places_are_not_worth_a_call_each(native, monkeypatch):
+    """journalctl reads every message then."""
+    monkeypatch.setattr(journalctl_place, "WORTH", 1000)
+    monkeypatch.setattr(journal_windows, "_NEAR", 5)
+    found, usual, told = scanned(native("made"), output_groups("a.service"), way="journalctl")
+    assert found == usual
+    assert "too many places" in told
+    monkeypatch.setattr(journal_windows, "_NEAR", 1000)
+    assert scanned(native("made"), output_groups("a.service"), way="journalctl")[2].startswith("searched")
+
+
 def test_something_is_left_out(native):
     """The comparison would hold for nothing if everything were read."""
     found, _, _ = scanned(native("made"), output_groups("a.service"))
@@ -129,23 +170,26 @@ def test_something_is_left_out(native):
     assert any("Traceback" in fields["MESSAGE"] and len(fields["MESSAGE"]) > 600 for _, fields in found)
 
 
-def test_files_of_several_sequences_are_one_journal(tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_files_of_several_sequences_are_one_journal(way, tmp_path):
     """Each file numbers its entries from one on: the order is that of time."""
     for number in range(3):
         write(tmp_path / f"{number}.journal", made(200, 200 * number))
-    found, usual, told = scanned(tmp_path, output_groups("a.service"))
+    found, usual, told = scanned(tmp_path, output_groups("a.service"), way=way)
     assert found == usual
     assert told.startswith("searched the bytes of 3")
 
 
-def test_an_entry_in_two_files_comes_once(tmp_path, native):
+@pytest.mark.parametrize("way", WAYS)
+def test_an_entry_in_two_files_comes_once(way, tmp_path, native):
     """As it does from libsystemd."""
     for number in range(2):
         shutil.copy(native("made") / "system.journal", tmp_path / f"{number}.journal")
-    found, usual, _ = scanned(tmp_path, output_groups("a.service"))
+    found, usual, _ = scanned(tmp_path, output_groups("a.service"), way=way)
     assert found == usual
 
 
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("offset", "value", "told"),
     [
@@ -155,7 +199,7 @@ def test_an_entry_in_two_files_comes_once(tmp_path, native):
         (0, 0, "read every"),
     ],
 )
-def test_another_format_is_read_in_the_ordinary_way(offset, value, told, native, tmp_path):
+def test_another_format_is_read_in_the_ordinary_way(offset, value, told, way, native, tmp_path):
     """XZ, LZ4 and a destroyed header, but not for nothing; the same is read."""
 
     def change(data):
@@ -164,7 +208,7 @@ def test_another_format_is_read_in_the_ordinary_way(offset, value, told, native,
     shutil.copytree(native("lab"), tmp_path / "other")
     (tmp_path / "other" / "system.journal").rename(tmp_path / "other" / "good.journal")
     folder = changed(native("made"), tmp_path / "other", change)
-    found, usual, said = scanned(folder, output_groups("a.service"))
+    found, usual, said = scanned(folder, output_groups("a.service"), way=way)
     assert found == usual
     assert told in said
 
@@ -187,7 +231,8 @@ def test_too_many_hits_are_not_worth_it(native, monkeypatch):
     assert "too many" in told
 
 
-def test_of_a_file_that_is_being_written_the_newest_entries_are_all_read(native, tmp_path, monkeypatch):
+@pytest.mark.parametrize("way", WAYS)
+def test_of_a_file_that_is_being_written_the_newest_entries_are_all_read(way, native, tmp_path, monkeypatch):
     """What journald had open may have grown since it was searched."""
 
     def online(data):
@@ -197,13 +242,14 @@ def test_of_a_file_that_is_being_written_the_newest_entries_are_all_read(native,
     groups = output_groups("a.service")
     times = [e.realtime for e in _reader(folder).read(groups)]
     monkeypatch.setattr(journal_windows.time, "time_ns", lambda: (times[-100] + 5_000_000) * 1000)
-    found, usual, _ = scanned(folder, groups)
+    found, usual, _ = scanned(folder, groups, way=way)
     assert set(dict(usual)) < set(dict(found))
     assert len(found) >= 100
     assert [int(c.partition(";t=")[2].partition(";")[0], 16) for c, _ in found][-100:] == times[-100:]
 
 
-def test_a_file_that_grows_meanwhile_is_read_at_least_as_far_as_it_was(tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_a_file_that_grows_meanwhile_is_read_at_least_as_far_as_it_was(way, tmp_path):
     """Written as journald writes, by appending, while it is searched again and again."""
     command = [shutil.which("systemd-journal-remote") or REMOTE, "--output", str(tmp_path / "live.journal"), "-"]
     groups = output_groups("a.service")
@@ -215,21 +261,22 @@ def test_a_file_that_grows_meanwhile_is_read_at_least_as_far_as_it_was(tmp_path)
         before = {cursor for cursor, _ in scanned(tmp_path, groups)[1][:-4]}
         assert len(before) > 30
         told = []
-        for number in range(20):
+        for number in range(20 if way == "systemd-python" else 6):
             writer = Thread(target=process.stdin.write, args=(made(150, 600 + 150 * number),))
             writer.start()
-            found, _, said = scanned(tmp_path, groups)
+            found, _, said = scanned(tmp_path, groups, way=way)
             writer.join()
             told.append(said)
             assert before <= {cursor for cursor, _ in found}
             assert len(dict(found)) == len(found)
         process.stdin.close()
     assert any(said.startswith("searched") for said in told)
-    found, usual, _ = scanned(tmp_path, groups)
+    found, usual, _ = scanned(tmp_path, groups, way=way)
     assert found == usual
 
 
-def test_where_libsystemd_stands_elsewhere_the_rest_is_read_in_the_ordinary_way(native, monkeypatch):
+@pytest.mark.parametrize("way", WAYS)
+def test_where_libsystemd_stands_elsewhere_the_rest_is_read_in_the_ordinary_way(way, native, monkeypatch):
     """A file was removed in between, or its index is damaged: nothing is lost, nothing comes twice."""
     real = RawFile.find
 
@@ -239,7 +286,7 @@ def test_where_libsystemd_stands_elsewhere_the_rest_is_read_in_the_ordinary_way(
         return found
 
     monkeypatch.setattr(RawFile, "find", find)
-    found, usual, told = scanned(native("made"), output_groups("a.service"))
+    found, usual, told = scanned(native("made"), output_groups("a.service"), way=way)
     assert {cursor for cursor, _ in usual} <= {cursor for cursor, _ in found}
     assert found == sorted(found, key=lambda one: int(one[0].partition(";i=")[2].partition(";")[0], 16))
     assert len(dict(found)) == len(found)
@@ -248,7 +295,8 @@ def test_where_libsystemd_stands_elsewhere_the_rest_is_read_in_the_ordinary_way(
 
 @pytest.mark.parametrize("share", [0.02, 0.5, 0.9, 0.999])
 @pytest.mark.parametrize("zeros", [True, False])
-def test_cut_files_give_what_the_ordinary_way_gives(share, zeros, native, tmp_path):
+@pytest.mark.parametrize("way", WAYS)
+def test_cut_files_give_what_the_ordinary_way_gives(way, share, zeros, native, tmp_path):
     """Cut short or zeroed from somewhere on."""
 
     def cut(data):
@@ -259,7 +307,7 @@ def test_cut_files_give_what_the_ordinary_way_gives(share, zeros, native, tmp_pa
     folder = changed(native("made"), tmp_path / "cut", cut)
     shutil.copy(native("lab") / "system.journal", folder / "good.journal")
     for groups in ([], output_groups("a.service")):
-        found, usual, _ = scanned(folder, groups)
+        found, usual, _ = scanned(folder, groups, way=way)
         assert found == usual
 
 
@@ -268,8 +316,9 @@ def test_cut_files_give_what_the_ordinary_way_gives(share, zeros, native, tmp_pa
     flips=st.lists(st.tuples(st.floats(0, 1), st.integers(1, 255)), min_size=1, max_size=40),
     header=st.booleans(),
     compact=st.sampled_from(["0", "1"]),
+    way=st.sampled_from(WAYS),
 )
-def test_flipped_bytes_lose_nothing(flips, header, compact, native, tmp_path_factory):
+def test_flipped_bytes_lose_nothing(flips, header, compact, way, native, tmp_path_factory):
     """Nothing is raised, whatever is flipped; of one byte, no entry around a hit is lost that the ordinary way gives.
 
     Without compressed messages, as libsystemd 252 aborts the process over some damage in them, whoever reads them.
@@ -282,7 +331,7 @@ def test_flipped_bytes_lose_nothing(flips, header, compact, native, tmp_path_fac
             data[int(low + share * ((264 if header else used) - low))] ^= mask
 
     folder = changed(native("made", "no", compact), tmp_path_factory.mktemp("flipped"), flip)
-    found, usual, _ = scanned(folder, output_groups("a.service"))
+    found, usual, _ = scanned(folder, output_groups("a.service"), way=way)
     shutil.rmtree(folder)
     assert len(dict(found)) == len(found)
     if len(flips) > 1:

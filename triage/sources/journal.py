@@ -10,10 +10,9 @@ base class `systemd._reader._Reader` gives the bytes; `_next`, `_previous`, `_ge
 from __future__ import annotations
 
 from triage.model import Entry
-from triage.sources import reader
 from triage.sources.export import FIELDS, MAX_VALUE
 from triage.sources.files import journal_files
-from triage.sources.reader import BLOCK, Around
+from triage.sources.reader import BLOCK, Around, large
 from triage.typed import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
@@ -105,10 +104,12 @@ class LibsystemdReader:
     def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
         given: set[str | None] = set()
         last: Entry | None = None
-        if isinstance(select, Around) and (paths := self._large()):
+        if isinstance(select, Around) and (paths := large(self._query)):
+            from triage.sources.journal_place import LibsystemdPlace
             from triage.sources.journal_windows import windows
 
-            walk = yield from windows(self.opened(groups), paths, groups, since, until, select, self.notes)
+            place = LibsystemdPlace(self.opened(groups))
+            walk = yield from windows(place, paths, groups, since, until, select, self.notes)
             if walk is None:
                 return
             given, last = walk.given, walk.last
@@ -121,15 +122,6 @@ class LibsystemdReader:
         for entry in self._scan(journal, groups, until, select):
             if entry.cursor not in given:
                 yield entry
-
-    def _large(self) -> list[Path]:
-        """Return the journal's files where they are so large that to search them may pay, else none."""
-        paths = journal_files(self._query)
-        try:
-            size = sum(path.stat().st_size for path in paths)
-        except OSError:
-            return []  # one was removed
-        return paths if size >= reader.FEWEST * reader.LEAST_BYTES else []
 
     def _scan(self, journal: Any, groups: Sequence[Group], until: int | None, select: Select) -> Iterator[Entry]:
         """Yield what `select` picks of the entries from a place in the journal on."""

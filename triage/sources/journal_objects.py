@@ -138,8 +138,8 @@ class JournalFile:
         for items in self._arrays(data.array, max(data.entries - 1, 0)):
             yield from items
 
-    def _check(self, offset: int) -> None:
-        """Raise `OtherwiseError` where libsystemd would lose its way along the entries that refer to an object."""
+    def _check(self, offset: int) -> int:
+        """Return how many entries refer to an object. Raises `OtherwiseError` where libsystemd would lose its way."""
         data = self._data(offset)
         before = data.entry
         for items in self._arrays(data.array, max(data.entries - 1, 0)):
@@ -150,6 +150,7 @@ class JournalFile:
             before = offsets[-1]
         if before >= self._size:
             raise self._otherwise("an entry beyond the end")
+        return data.entries
 
     def _arrays(self, at: int, left: int) -> Iterator[array[int]]:
         """Yield the offsets in a chain of arrays of entries, `left` of them."""

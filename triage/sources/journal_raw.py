@@ -32,7 +32,7 @@ _REACHES = (4 << 10, 64 << 10, MAX_VALUE + (8 << 10))
 class Search:
     """What to look for: literals, and the entries that match one of the groups.
 
-    After `left` hits and entries it is no longer worth it.
+    After `left` hits and entries it is no longer worth it. `entries` counts those that match, in all files searched.
     """
 
     def __init__(self, needles: Iterable[bytes], groups: Sequence[Group], left: int) -> None:
@@ -42,6 +42,7 @@ class Search:
         self.find = finder(literals)
         self.longest = max(map(len, literals))
         self.left = left
+        self.entries = 0
 
     def spend(self, count: int) -> None:
         """Count hits or entries. Raises `OtherwiseError` where there are too many."""
@@ -71,9 +72,10 @@ class RawFile(JournalFile):
                 places[told].add(offset)
             elif (data := self._holder(end)) is not None:
                 hits[data.offset] = data
-        for offset in set().union(*places.values()):
-            self._check(offset)
+        counts = {offset: self._check(offset) for offset in set().union(*places.values())}
         offsets = [_offsets(group, places) for group in groups]
+        of_groups = (min(sum(counts[at] for at in values) for values in terms) for terms in offsets)
+        search.entries += sum(of_groups) if groups else self.entries
         found: dict[int, Found] = {}
         for data in hits.values():
             search.spend(data.entries)

@@ -1,21 +1,22 @@
 """The fast way through a large journal: what to read of it is found in the files' bytes, then read through libsystemd.
 
 The same entries come as from the ordinary way (those around a hit, the first and the last ones): each hit's cursor is
-sought, and where libsystemd does not stand at that very entry, the ordinary way goes on from there.
+sought, and where libsystemd does not stand at that very entry, the ordinary way goes on from there. A `Place` is what
+seeks and reads, through systemd-python or by calls of journalctl.
 """
-
-# ruff: noqa: SLF001
 
 from __future__ import annotations
 
 import time
 from collections import deque
+from itertools import pairwise
 
+from triage.model import TriageError
 from triage.sources import reader
 from triage.sources.files import inspect
 from triage.sources.journal_objects import Found, OtherwiseError
 from triage.sources.journal_raw import RawFile, Search
-from triage.typed import TYPE_CHECKING, Any
+from triage.typed import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -29,37 +30,74 @@ LEAST_HITS = 1000
 """Hits, and entries with them, that are always worth it."""
 
 _WORTH = 100  # one entry of so many may have a hit; where more have, the ordinary way is as fast
-_LOST = "an entry is not where libsystemd was told to find it"
+_NEAR = 1000
+LOST: Final = "an entry is not where libsystemd was told to find it"
 _SURELY_WRITTEN = 5_000_000  # what is younger than this, in microseconds, may still be on its way into the file
 
 
+class Place(Protocol):
+    """A place in a journal, between two of the entries that match.
+
+    `go` raises `OtherwiseError` where libsystemd does not find what must be there.
+    """
+
+    worth: int
+    """Entries that the ordinary way reads in the time of one `go` to where the last one is far."""
+
+    def begin(self, since: int | None) -> None:
+        """Stand before the first entry that is not older than a time."""
+
+    def first(self, since: int) -> Found | None:
+        """Return the first entry that is not older than a time, None where there is none; then stand anywhere."""
+
+    def last(self, count: int, until: int | None) -> Found | None:
+        """Return the `count`th last entry that is not newer than a time, or of fewer the first, None where there is
+        none; then stand anywhere.
+        """
+
+    def go(self, target: Found, context: int) -> Found:
+        """Stand before the `context` entries before one that lies behind the one last read; return the first of all."""
+
+    def next(self) -> Entry | None:
+        """Pass over the next entry, and return it, or None at the end."""
+
+
 def windows(
-    journal: Any, paths: Sequence[Path], groups: Sequence[Group], since: int | None, until: int | None, around: Around,
+    place: Place, paths: Sequence[Path], groups: Sequence[Group], since: int | None, until: int | None, around: Around,
     notes: list[str],
 ) -> Generator[Entry, None, Walk | None]:  # fmt: skip
-    """Take systemd-python's reader with the matches, and its files; yield the entries that are to be read.
+    """Take a place among the entries that match, and the journal's files; yield the entries that are to be read.
 
     Returns None where that is all, else how far it came; the ordinary way goes on from there. `notes` are told how it
     went.
     """
-    walk = Walk(journal, around)
+    walk = Walk(place, around)
     try:
         found = look(paths, groups, since, until, around)
         if found is not None:
+            found.check(place.worth)
             yield from walk.entries(found, since, until)
             notes.append(f"searched the bytes of {len(paths)} journal files: {len(found.wanted)} entries with a hit")
             return None
-    except (OtherwiseError, OSError) as error:
+    except (OtherwiseError, OSError, TriageError) as error:
         notes.append(f"read every message, as the journal's files could not be searched as bytes: {error}")
     return walk
 
 
 class Windows:
-    """What to read of a journal: the wanted entries, and the time from which on everything is to be read."""
+    """What to read of a journal: the wanted ones of so many entries that match, in order, and the time from which on
+    everything is to be read.
+    """
 
-    def __init__(self, wanted: list[Found], live_from: int | None) -> None:
+    def __init__(self, wanted: list[Found], entries: int, live_from: int | None) -> None:
         self.wanted = wanted
+        self.entries = entries
         self.live_from = live_from
+
+    def check(self, worth: int) -> None:
+        """Raise `OtherwiseError` where to go to each place costs more than to read all; see `Place.worth`."""
+        if worth * sum(not near(one, other) for one, other in pairwise(self.wanted)) > self.entries:
+            raise OtherwiseError("too many places may matter")
 
 
 def look(
@@ -95,7 +133,7 @@ def look(
             file.close()
     online = any(file.online for file in files)
     chosen = [one for one in found.values() if (since or 0) <= one.realtime <= (until or one.realtime)]
-    return Windows(_in_order(chosen), now - _SURELY_WRITTEN if online else None)
+    return Windows(_in_order(chosen), search.entries, now - _SURELY_WRITTEN if online else None)
 
 
 def _share(file: RawFile, since: int | None, until: int | None) -> int:
@@ -125,33 +163,29 @@ def _in_order(found: list[Found]) -> list[Found]:
 
 
 class Walk:
-    """Reads windows of a journal through systemd-python's reader.
+    """Reads windows of a journal.
 
     `given` are the cursors of the entries given, `last` is the last of them: where `entries` raises `OtherwiseError`,
     the ordinary way goes on behind it.
     """
 
-    def __init__(self, journal: Any, around: Around) -> None:
-        self._journal = journal
+    def __init__(self, place: Place, around: Around) -> None:
+        self._place = place
         self._around = around
         self.last: Entry | None = None
         self.given: set[str | None] = set()
 
     def entries(self, windows: Windows, since: int | None, until: int | None) -> Iterator[Entry]:
         """Yield the entries of a span of time, both ends included."""
-        from triage.sources.journal import entry_here, seek
-
-        journal = self._journal
-        seek(journal, since, until, newest_first=True)
-        tail = self._tail(windows)
-        seek(journal, since, until, newest_first=False)
+        place = self._place
+        tail = self._tail(windows, until)
+        place.begin(since)
         waiting = deque(windows.wanted)
         due: set[str | None] = {one.cursor for one in waiting}
         left, target = self._around.head, None
         ended = tail is not None and tail.realtime < (since or 0)
         while tail is not None:
-            while (left > 0 or ended) and journal._next():
-                entry = entry_here(journal, journal._get_realtime(), 0)
+            while (left > 0 or ended) and (entry := place.next()) is not None:
                 if until is not None and entry.realtime > until:
                     return
                 if entry.cursor in self.given or (since is not None and entry.realtime < since):
@@ -172,42 +206,33 @@ class Walk:
                 waiting.popleft()
             before, target = target, waiting[0] if waiting else tail
             if target is before:
-                raise OtherwiseError(_LOST)
-            self._go(target, 0 if target is tail else self._around.context)
-            if _before(tail, target) and not _before(self._here(), tail):
-                self._go(tail, 0)
+                raise OtherwiseError(LOST)
+            if self.last is not None and not _before(found_at(self.last.cursor, self.last.realtime), target):
+                raise OtherwiseError(LOST)
+            first = place.go(target, 0 if target is tail else self._around.context)
+            if _before(tail, target) and _before(tail, first):
+                place.go(tail, 0)
             left = self._around.context + 1
 
-    def _tail(self, windows: Windows) -> Found | None:
+    def _tail(self, windows: Windows, until: int | None) -> Found | None:
         """Return the entry from which on everything is read, None where there is no entry."""
-        if not self._journal._previous(self._around.tail):
-            return None
-        tail = self._here()
-        if windows.live_from is not None and windows.live_from < tail.realtime:
-            self._journal.seek_realtime(windows.live_from)
-            if self._journal._next() and _before(found := self._here(), tail):
+        tail = self._place.last(self._around.tail, until)
+        if tail is not None and windows.live_from is not None and windows.live_from < tail.realtime:
+            found = self._place.first(windows.live_from)
+            if found is not None and _before(found, tail):
                 return found
         return tail
 
-    def _here(self) -> Found:
-        cursor = self._journal._get_cursor()
-        return Found(*_sequence(cursor), self._journal._get_realtime(), cursor)
 
-    def _go(self, target: Found, context: int) -> None:
-        """Stand behind the entry before the `context` ones before an entry, which must be behind the last one given."""
-        journal, last = self._journal, self.last
-        journal.seek_cursor(target.cursor)
-        if not journal._next() or journal._get_cursor() != target.cursor:
-            raise OtherwiseError(_LOST)
-        if last is not None and not _before(Found(*_sequence(last.cursor), last.realtime, ""), target):
-            raise OtherwiseError(_LOST)
-        if not journal._previous(context + 1):
-            raise OtherwiseError(_LOST)
-
-
-def _sequence(cursor: str | None) -> tuple[str, int]:
+def found_at(cursor: str | None, realtime: int) -> Found:
+    """Take the cursor of an entry and its time; return what is known of it by that."""
     said = dict(part.split("=", 1) for part in (cursor or "").split(";"))
-    return said["s"], int(said["i"], 16)
+    return Found(said["s"], int(said["i"], 16), realtime, cursor or "")
+
+
+def near(one: Found, other: Found) -> bool:
+    """Take an entry and one behind it; return whether there are surely few between them."""
+    return one.sequence == other.sequence and other.number - one.number <= _NEAR
 
 
 def _before(one: Found, other: Found) -> bool:

@@ -11,7 +11,7 @@ from triage.lazy import regex
 from triage.model import Entry, TriageError
 from triage.sources.export import FIELDS, parse_export
 from triage.sources.files import journal_files
-from triage.sources.reader import BLOCK
+from triage.sources.reader import BLOCK, Around, large
 from triage.typed import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class JournalctlReader:
 
     def __init__(self, query: JournalQuery) -> None:
         """Take a query. Raises `TriageError` for a folder or file that can't be read."""
+        self._query = query
         self.notes: list[str] = []
         self._where: list[str] = []
         self._run: Callable[[Sequence[str]], Iterator[bytes]] = _chunks if query.remote is None else query.remote.stream
@@ -71,20 +72,39 @@ class JournalctlReader:
         newest_first: bool = False,
         limit: int | None = None,
     ) -> Iterator[Entry]:
-        arguments = ["--output=export", _FIELDS, *_span(since, until)]
+        options = span(since, until)
         if newest_first:
-            arguments.append("--reverse")
+            options.append("--reverse")
         if newest_first and limit is not None:
-            arguments.append(f"--lines={limit}")
-        arguments += ["--", *_matches(groups)]
-        for number, entry in enumerate(parse_export(self._run(_command(self._where, arguments)))):
+            options.append(f"--lines={limit}")
+        for number, entry in enumerate(self.entries(groups, options)):
             if limit is not None and number >= limit:
                 return
             yield Entry(entry.fields, entry.realtime, entry.cursor, number)
 
+    def entries(self, groups: Sequence[Group], options: Sequence[str], fields: str = _FIELDS) -> Iterator[Entry]:
+        """Take matches, options of journalctl that say where to read, and those for the fields; yield the entries."""
+        arguments = ["--output=export", fields, *options, "--", *_matches(groups)]
+        return parse_export(self._run(_command(self._where, arguments)))
+
     def scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
+        given: set[str | None] = set()
+        if isinstance(select, Around) and (paths := large(self._query)):
+            from triage.sources.journal_windows import windows
+            from triage.sources.journalctl_place import JournalctlPlace
+
+            place = JournalctlPlace(self, groups)
+            walk = yield from windows(place, paths, groups, since, until, select, self.notes)
+            if walk is None:
+                return
+            given, since = walk.given, since if walk.last is None else walk.last.realtime
+        for entry in self._scan(groups, since, until, select):
+            if entry.cursor not in given:
+                yield entry
+
+    def _scan(self, groups: Sequence[Group], since: int | None, until: int | None, select: Select) -> Iterator[Entry]:
         """First only messages come, which costs journalctl half; then whole entries where `select` wants some."""
-        arguments = ["--output=export", "--output-fields=MESSAGE", *_span(since, until), "--", *_matches(groups)]
+        arguments = ["--output=export", "--output-fields=MESSAGE", *span(since, until), "--", *_matches(groups)]
         before = 0
         for block in _blocks(self._run(_command(self._where, arguments))):
             wanted = select([entry.partition(b"\nMESSAGE")[2] for entry in block])
@@ -95,9 +115,8 @@ class JournalctlReader:
 
     def _whole(self, groups: Sequence[Group], first: str, numbers: Mapping[str, int]) -> Iterator[Entry]:
         """Yield the entries of these cursors, of which `first` is the oldest, with their running numbers."""
-        arguments = ["--output=export", _FIELDS, f"--cursor={first}", "--", *_matches(groups)]
         left = len(numbers)
-        for number, entry in enumerate(parse_export(self._run(_command(self._where, arguments)))):
+        for number, entry in enumerate(self.entries(groups, [f"--cursor={first}"])):
             running = numbers.get(entry.cursor or "")
             if running is not None:
                 yield Entry(entry.fields, entry.realtime, entry.cursor, running)
@@ -122,7 +141,8 @@ def _time(micro: int) -> str:
     return f"@{micro // 1_000_000}.{micro % 1_000_000:06}"
 
 
-def _span(since: int | None, until: int | None) -> list[str]:
+def span(since: int | None, until: int | None) -> list[str]:
+    """Return the options for a span of time, both ends included."""
     times = (("since", since), ("until", until))
     return [f"--{name}={_time(micro)}" for name, micro in times if micro is not None]
 

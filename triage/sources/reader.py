@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable  # noqa: TID251 - isinstance asks it
 
+from triage.sources.files import journal_files
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from triage.model import Entry
-    from triage.sources.query import Group
+    from triage.sources.query import Group, JournalQuery
     from triage.typed import TypeAlias
 
     Select: TypeAlias = Callable[[Sequence[bytes]], Sequence[int]]
@@ -38,6 +40,16 @@ FEWEST = 100_000
 
 LEAST_BYTES = 200
 """Bytes that an entry has in a journal file, at least."""
+
+
+def large(query: JournalQuery) -> list[Path]:
+    """Take a query; return its journal's files where they are so large that to search them may pay, else none."""
+    paths = journal_files(query)
+    try:
+        size = sum(path.stat().st_size for path in paths)
+    except OSError:
+        return []  # one was removed
+    return paths if size >= FEWEST * LEAST_BYTES else []
 
 
 class Reader(Protocol):
