@@ -172,7 +172,9 @@ def test_a_health_endpoint_is_told_of_once(endpoint):
 
 def test_a_health_endpoint_that_never_answered_is_told_of_with_the_failure():
     """Beside the diagnosis."""
-    done = run("--health", "http://127.0.0.1:1/health", *python("import time; time.sleep(1); raise SystemExit(1)"))
+    url = "http://127.0.0.1:1/health?api_key=abcdef123456"
+    done = run("--health", url, *python("import time; time.sleep(1); raise SystemExit(1)"))
+    assert b"abcdef123456" not in done.stderr
     assert b"never answered: connection refused" in done.stderr
 
 

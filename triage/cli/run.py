@@ -130,7 +130,8 @@ def _deliver(report: Report, args: argparse.Namespace, command: Command) -> None
 
 
 def _say(text: str, command: Command | None = None) -> None:
+    from triage.report.masking import mask
     from triage.report.text import one_line
 
     start = "\n" if command is not None and command.mid_line else ""
-    print(f"{start}triage: {one_line(text)}", file=sys.stderr, flush=True)
+    print(f"{start}triage: {mask(one_line(text))}", file=sys.stderr, flush=True)
