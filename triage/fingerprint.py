@@ -5,10 +5,10 @@ Numbers that carry meaning stay: errno, exit status, signal, HTTP status.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from functools import lru_cache
 
+from triage.hashing import sha256
 from triage.lazy import regex
 from triage.typed import TYPE_CHECKING
 
@@ -94,7 +94,7 @@ def fingerprint(kind: str, rule: str, exception: ExceptionInfo | None, frames: S
         parts = [exception.type.rpartition(".")[2], _site(exception.frames), _first_line(exception.message)]
     else:
         parts = [kind, rule, _site(frames), _first_line(text)]
-    return f"{VERSION}:{hashlib.sha256(chr(0).join(parts).encode(errors='replace')).hexdigest()[:16]}"
+    return f"{VERSION}:{sha256(chr(0).join(parts).encode(errors='replace'))[:16]}"
 
 
 def _first_line(text: str) -> str:

@@ -70,9 +70,9 @@ def _unpacked(found: Any) -> dict[str, list[Any]]:
 
 
 def _sum(text: str) -> str:
-    import hashlib
+    from triage.hashing import sha256
 
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256(text.encode("utf-8", "surrogatepass"))
 
 
 _STORE = _Store()

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.library.atoms import atoms
-from triage.library.index import Atoms, Index
+from triage.library.atoms import Atoms, atoms
+from triage.library.index import Index
 from triage.library.parse import parse
 from triage.library.signature import Signature
 
@@ -21,6 +21,11 @@ def some(names):
 
 
 ATOMS = st.builds(Atoms, types=some(NAMES), texts=some(WORDS), files=some(FILES), kinds=some(KINDS))
+
+
+def indexed(library) -> Index:
+    """The index of what each signature has alternatives of, as plain lists."""
+    return Index([[number, *one] for number, several in enumerate(library) for one in several])
 
 
 def needs(atoms: Atoms, types, text, files, kind) -> bool:
@@ -45,7 +50,7 @@ def test_lookup_finds_what_asking_each_would(library, types, text, files, kind):
     wanted = [
         number for number, several in enumerate(library) if any(needs(one, types, text, files, kind) for one in several)
     ]
-    assert Index(library).fitting(types, text, files, kind) == wanted
+    assert indexed(library).fitting(types, text, files, kind) == wanted
 
 
 def test_related_are_those_of_the_type_or_the_file():
@@ -56,14 +61,14 @@ def test_related_are_those_of_the_type_or_the_file():
         [Atoms(texts=("abcd",))],
         [Atoms(types=("ValueError",))],
     )
-    assert Index(library).related(["KeyError"], ["a.py"]) == [0, 1]
+    assert indexed(library).related(["KeyError"], ["a.py"]) == [0, 1]
 
 
 def test_of_a_cut_stack_no_file_is_needed():
     """The frame may have been in what was cut off."""
     library = ([Atoms(types=("KeyError",), files=("a.py",))], [Atoms(files=("a.py",), texts=("abcd",))])
-    assert Index(library).fitting(["KeyError"], "abcde", [], "exception") == []
-    assert Index(library).fitting(["KeyError"], "abcde", [], "exception", whole=False) == [0, 1]
+    assert indexed(library).fitting(["KeyError"], "abcde", [], "exception") == []
+    assert indexed(library).fitting(["KeyError"], "abcde", [], "exception", whole=False) == [0, 1]
 
 
 def test_near_are_those_that_show_something_beside_the_type():
@@ -74,7 +79,7 @@ def test_near_are_those_that_show_something_beside_the_type():
         [Atoms(types=("KeyError",), texts=("abcd",))],
         [Atoms(types=("KeyError",), texts=("abcd",), files=("a.py",))],
     )
-    index = Index(library)
+    index = indexed(library)
     assert index.near(["KeyError"], "abcde", ["a.py"], 9) == [3, 2, 1]
     assert index.near(["KeyError"], "abcde", ["a.py"], 1) == [3]
 

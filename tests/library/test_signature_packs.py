@@ -2,6 +2,7 @@
 
 import json
 import os
+import zlib
 from pathlib import Path
 
 import pytest
@@ -169,19 +170,29 @@ def test_damaged_cache_is_ignored(tmp_path):
     """It is rebuilt."""
     write(tmp_path / "p/a.yaml", signature("a/one"))
     load([tmp_path / "p"], packaged=False)
-    (kept,) = (tmp_path / "cache").rglob("signatures-*.json")
+    (kept,) = (tmp_path / "cache").rglob("signatures-*.jsonl")
     kept.write_text('{"key": "x", "entries": [')
     assert set(titles(tmp_path / "p")) == {"a/one"}
     kept.write_text(json.dumps(["something else"]))
     assert set(titles(tmp_path / "p")) == {"a/one"}
+    for damage in (kept.read_bytes()[:-9], kept.read_bytes().replace(b'"cause"', b'"cau\0e"')):
+        kept.write_bytes(damage)
+        assert set(titles(tmp_path / "p")) == {"a/one"}
+
+
+def _change(kept: Path, old: bytes, new: bytes) -> None:
+    """Write something else into the cache, as somebody would who knows its format."""
+    head, _, rest = kept.read_bytes().replace(old, new).partition(b"\n")
+    said = {**json.loads(head), "sum": zlib.crc32(rest)}
+    kept.write_bytes(json.dumps(said).encode() + b"\n" + rest)
 
 
 def test_cache_that_others_can_write_is_not_read(tmp_path):
     """Or they could put words into a report."""
     write(tmp_path / "p/a.yaml", signature("a/one", "mine"))
     load([tmp_path / "p"], packaged=False)
-    (kept,) = (tmp_path / "cache").rglob("signatures-*.json")
-    kept.write_text(kept.read_text().replace("mine", "evil"))
+    (kept,) = (tmp_path / "cache").rglob("signatures-*.jsonl")
+    _change(kept, b"mine", b"evil")
     assert titles(tmp_path / "p") == {"a/one": "evil"}
     kept.chmod(0o666)
     assert titles(tmp_path / "p") == {"a/one": "mine"}
@@ -191,9 +202,9 @@ def test_compiled_signatures_of_a_wheel_are_used(tmp_path, monkeypatch):
     """So that the first run in a fresh container need not read YAML; files are named where they lie."""
     place = tmp_path / "_packaged/signatures"
     write(place / "a/one.yaml", signature("a/one", "compiled"))
-    place.with_suffix(".json").write_text(json.dumps(packs.compile_pack(place)))
+    place.with_suffix(".jsonl").write_bytes(packs.compile_pack(place))
     write(place / "a/one.yaml", signature("a/one", "changed"))
-    monkeypatch.setattr(packs, "folder", lambda name: tmp_path / "_packaged" / name)
+    monkeypatch.setattr(packs, "place_of", lambda name: str(tmp_path / "_packaged" / name))
     (one,) = load().signatures
     assert (one.title, one.file) == ("compiled", str(place / "a/one.yaml"))
 

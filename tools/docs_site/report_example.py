@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from docutils.parsers.rst import Directive
@@ -21,7 +22,7 @@ class DemoReport(Directive):
 
     def run(self) -> list[nodes.Node]:
         """Return it as a block."""
-        there = {**os.environ, "PYTHONPATH": str(PACKAGE.parent), "PYTHONUTF8": "1", "COLUMNS": "80", "TZ": "UTC"}
+        there = {**os.environ, "PYTHONPATH": str(Path(PACKAGE).parent), "PYTHONUTF8": "1", "COLUMNS": "80", "TZ": "UTC"}
         demo = [sys.executable, "-m", "triage", "demo"]
         shown = subprocess.run(demo, env=there, check=True, capture_output=True, encoding="utf-8").stdout
         return [markup.block(shown.strip("\n"), "text")]

@@ -6,7 +6,6 @@ import argparse
 import errno
 import os
 import sys
-from pathlib import Path
 
 from triage.lazy import keep
 from triage.model import Report, TriageError
@@ -14,6 +13,28 @@ from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
+
+
+# Its words are never translated, but looking for a translation takes longer than making a parser.
+argparse._ = str  # type: ignore[attr-defined]
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """Knows how wide the terminal is without `shutil`, which loads what packs archives."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
 
 
 class _Parser(argparse.ArgumentParser):
@@ -28,9 +49,16 @@ def parser_for(name: str, help_text: str) -> argparse.ArgumentParser:
     return _Parser(
         prog=f"triage {name}",
         description=help_text[:1].upper() + help_text[1:] + ".",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
+
+
+def path_of(text: str) -> Path:
+    """Take an argument; return it as a path. pathlib is loaded when one is given."""
+    from pathlib import Path
+
+    return Path(text)
 
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
@@ -40,14 +68,14 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
         "--format", "-o", choices=["text", "json", "jsonl", "markdown", "html"], default="text", metavar="FORMAT",
         help="text, json, jsonl, markdown or html (default: text)",
     )  # fmt: skip
-    group.add_argument("--output-file", type=Path, metavar="FILE", help="write the report to FILE")
+    group.add_argument("--output-file", type=path_of, metavar="FILE", help="write the report to FILE")
     group.add_argument("--all-failures", action="store_true", help="show every failure with its role")
     group.add_argument("--explain", action="store_true", help="show which conditions held, and the nearest signatures")
     group.add_argument("--color", choices=["auto", "always", "never"], default="auto", help="default: auto")
     group.add_argument("--no-mask", action="store_true", help="do not mask tokens, keys and passwords")
     group.add_argument("--verbose", "-v", action="store_true", help="say on standard error what was read, and how")
     parser.add_argument(
-        "--signatures", action="append", type=Path, default=[], metavar="DIR", help="use the signatures of DIR too"
+        "--signatures", action="append", type=path_of, default=[], metavar="DIR", help="use the signatures of DIR too"
     )
 
 

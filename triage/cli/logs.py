@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-from triage.cli.common import add_output_options, deliver
+from triage.cli.common import add_output_options, deliver, path_of
 from triage.model import TriageError
 from triage.pipeline import Options, diagnose
 from triage.typed import TYPE_CHECKING
@@ -27,7 +26,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
         "--no-skip", action="store_true", help="read every line of large files, not only the regions that matter"
     )
     parser.add_argument(
-        "--pod", action="append", type=Path, default=[], metavar="FILE",
+        "--pod", action="append", type=path_of, default=[], metavar="FILE",
         help="what Kubernetes says of the pod: `kubectl get pod NAME -o json`, its events, `kubectl describe pod NAME`",
     )  # fmt: skip
     parser.add_argument(

@@ -128,7 +128,7 @@ def _stories(items: Sequence[Item], carried: Sequence[Sequence[Item]], owners: S
         if owner != NOBODY:
             lines[owner].append((kind, text))
     counts = Counter(story for own in lines if (story := story_of(own)) is not None)
-    return [story for story, _ in counts.most_common(_PATTERNS)]
+    return [story for story, _ in counts.most_common()[:_PATTERNS]]
 
 
 def _width(lines: int, known: Edges) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 
 from triage.lazy import regex
 from triage.library.flags import fact_of, spelt
@@ -140,4 +139,8 @@ def _unit_quoted(text: str) -> str:
 
 
 def _shell_quoted(text: str) -> str:
-    return text if "$" in text else shlex.quote(text)
+    if "$" in text:
+        return text
+    import shlex
+
+    return shlex.quote(text)

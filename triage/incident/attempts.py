@@ -63,7 +63,7 @@ def split(extraction: Extraction) -> list[list[Attempt]]:
         spoken = {event.unit for event in extraction.events if event.unit and event.invocation}
     if not spoken:
         named = Counter(event.unit for event in extraction.events if event.unit)
-        unit = named.most_common(1)[0][0] if named else None
+        unit = named.most_common()[0][0] if named else None
         return [_by_turns(unit, extraction.events, extraction.tracks)]
     units = sorted(spoken | {event.unit for event in extraction.events if event.unit and event.kind == "unit"})
     services = []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
-
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -46,6 +44,8 @@ def tell(incidents: list[Incident], count: int) -> None:
 def _line(number: int, incident: Incident, root: Failure | None) -> str:
     when = ""
     if incident.started is not None:
+        from datetime import datetime, timezone
+
         moment = datetime.fromtimestamp(incident.started, timezone.utc)
         when = moment.strftime(" %Y-%m-%d %H:%M:%S") + (" UTC" if incident.zoned else "")
     if root is None:

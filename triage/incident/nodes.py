@@ -6,8 +6,6 @@ other services stay apart, whatever their times.
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 from triage.incident.attempts import Attempt
 from triage.incident.clocks import Offset, Scale, offset
 from triage.model import Gap
@@ -110,7 +108,7 @@ def _merged(group: list[tuple[Service, Offset]]) -> Service:
     gaps += [gap for service, ahead in group[1:] for gap in _clock(first, service, ahead)]
     scales = [Scale(s.moments, s.lines, a.seconds if abs(a.seconds) > _APART else 0.0) for s, a in group]
     for index, (service, ahead) in enumerate(group):
-        label = PurePath(service.name).name
+        label = _file_name(service.name)
         others = [scale for number, scale in enumerate(scales) if number != index]
         for attempt in service.attempts:
             _place(attempt, scales[index], others)
@@ -119,8 +117,12 @@ def _merged(group: list[tuple[Service, Offset]]) -> Service:
     return merged
 
 
+def _file_name(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
 def _title(paths: Sequence[str]) -> str:
-    names = [PurePath(path).name for path in paths]
+    names = [_file_name(path) for path in paths]
     return " and ".join(names) if len(names) < 3 else f"{names[0]} and {len(names) - 1} more"
 
 

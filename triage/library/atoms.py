@@ -4,17 +4,30 @@ from __future__ import annotations
 
 import re
 
-from triage.library.index import Atoms, Names
 from triage.library.literals import MAX_ALTERNATIVES, MIN_LENGTH, literals_of, piece_of, weight
 from triage.patterns import LinePattern
-from triage.typed import TYPE_CHECKING
+from triage.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from triage.library.signature import LinePart, Match, Signature
 
+Names = tuple[str, ...] | None
 LEVELS = {"root": 1.0, "consequence": 2.0, "teardown": 3.0, "notice": None}
+
+
+class Atoms(NamedTuple):
+    """For each kind of trace, names of which a matching failure has at least one; None where any may do.
+
+    `types` are last parts of exception types, `texts` literals in folded text, `files` base names of frames' files,
+    `kinds` kinds of failures.
+    """
+
+    types: Names = None
+    texts: Names = None
+    files: Names = None
+    kinds: Names = None
 
 
 def atoms(match: Match) -> list[Atoms]:

@@ -8,55 +8,41 @@ from __future__ import annotations
 
 from collections import Counter
 
-from triage.records import dataclass
-from triage.typed import TYPE_CHECKING
+from triage.typed import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-Names = tuple[str, ...] | None
+    Names: TypeAlias = Sequence[str] | None
+
+Row: TypeAlias = "tuple[int, Names, Names, Names, Names]"
+"""A signature's number and one of the alternatives of which it needs one: for each kind of trace, names of which a
+matching failure has at least one; None where any may do. These are last parts of exception types, literals in folded
+text, base names of frames' files, kinds of failures.
+"""
 _GRAM = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Atoms:
-    """For each kind of trace, names of which a matching failure has at least one; None where any may do.
-
-    `types` are last parts of exception types, `texts` literals in folded text, `files` base names of frames' files,
-    `kinds` kinds of failures.
-    """
-
-    types: Names = None
-    texts: Names = None
-    files: Names = None
-    kinds: Names = None
 
 
 class Index:
     """Numbers of signatures by what a failure must have."""
 
-    def __init__(self, alternatives: Sequence[Sequence[Atoms]], pieces: Mapping[str, str] | None = None) -> None:
-        """Take for each signature, in the order of their numbers, the alternatives of which it needs one; and the piece
-        through which each literal is found, where that is known already.
-        """
-        self._rows = [(atoms, number) for number, several in enumerate(alternatives) for atoms in several]
+    def __init__(self, rows: Sequence[Row], pieces: Mapping[str, str] | None = None) -> None:
+        """Take the rows of all signatures; and the piece through which each literal is found, where that is known."""
+        self._rows = rows
         self._by_text: dict[str, list[tuple[str, int]]] = {}
         self._by_type: dict[str, list[int]] = {}
         self._by_file: dict[str, list[int]] = {}
         self._by_kind: dict[str, list[int]] = {}
         self._any: list[int] = []
-        pieces = rarest(one for one, _ in self._rows) if pieces is None else pieces
-        for row, (one, _) in enumerate(self._rows):
-            for literal in one.texts or ():
-                self._by_text.setdefault(pieces[literal], []).append((literal, row))
-            for name in one.types or ():
-                self._by_type.setdefault(name, []).append(row)
-            for name in one.files or ():
-                self._by_file.setdefault(name, []).append(row)
-            for name in one.kinds or ():
-                self._by_kind.setdefault(name, []).append(row)
-            if not (one.types or one.texts or one.files or one.kinds):
-                self._any.append(row)
+        pieces = rarest(row[2] for row in rows) if pieces is None else pieces
+        for at, (_, types, texts, files, kinds) in enumerate(rows):
+            for literal in texts or ():
+                self._by_text.setdefault(pieces[literal], []).append((literal, at))
+            for names, groups in ((types, self._by_type), (files, self._by_file), (kinds, self._by_kind)):
+                for name in names or ():
+                    groups.setdefault(name, []).append(at)
+            if not (types or texts or files or kinds):
+                self._any.append(at)
 
     def fitting(
         self, types: Iterable[str], text: str, files: Iterable[str], kind: str, *, whole: bool = True
@@ -70,16 +56,16 @@ class Index:
         hits = self._hits(text)
         for groups, names in ((self._by_type, types), (self._by_file, files), (self._by_kind, (kind,))):
             for name in names:
-                hits.update(row for row in groups.get(name, ()) if not self._rows[row][0].texts)
+                hits.update(row for row in groups.get(name, ()) if not self._rows[row][2])
         hits.update(self._any)
         there = files if whole else None
-        return sorted({self._rows[row][1] for row in hits if self._fits(self._rows[row][0], types, there, kind)})
+        return sorted({self._rows[row][0] for row in hits if self._fits(self._rows[row], types, there, kind)})
 
     def related(self, types: Iterable[str], files: Iterable[str]) -> list[int]:
         """Return signatures that ask for one of these exception types, or for a frame in one of these files."""
         rows = {row for name in types for row in self._by_type.get(name, ())}
         rows.update(row for name in files for row in self._by_file.get(name, ()))
-        return sorted({self._rows[row][1] for row in rows})
+        return sorted({self._rows[row][0] for row in rows})
 
     def near(self, types: Iterable[str], text: str, files: Iterable[str], limit: int) -> list[int]:
         """Return up to `limit` signatures of which a text or a file is there, those with the most traces first."""
@@ -88,8 +74,8 @@ class Index:
         traces.update(row for name in files for row in self._by_file.get(name, ()))
         found: Counter[int] = Counter()
         for row, count in traces.items():
-            atoms, number = self._rows[row]
-            found[number] = max(found[number], 2 * count + (not types.isdisjoint(atoms.types or ())))
+            number, needed = self._rows[row][:2]
+            found[number] = max(found[number], 2 * count + (not types.isdisjoint(needed or ())))
         return [number for number, _ in sorted(found.items(), key=lambda one: (-one[1], one[0]))[:limit]]
 
     def _hits(self, text: str) -> set[int]:
@@ -99,11 +85,11 @@ class Index:
         return found
 
     @staticmethod
-    def _fits(atoms: Atoms, types: frozenset[str], files: frozenset[str] | None, kind: str) -> bool:
+    def _fits(row: Row, types: frozenset[str], files: frozenset[str] | None, kind: str) -> bool:
         return (
-            (not atoms.types or not types.isdisjoint(atoms.types))
-            and (not atoms.files or files is None or not files.isdisjoint(atoms.files))
-            and (not atoms.kinds or kind in atoms.kinds)
+            (not row[1] or not types.isdisjoint(row[1]))
+            and (not row[3] or files is None or not files.isdisjoint(row[3]))
+            and (not row[4] or kind in row[4])
         )
 
 
@@ -112,8 +98,8 @@ def grams(text: str) -> set[str]:
     return {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}
 
 
-def rarest(several: Iterable[Atoms]) -> dict[str, str]:
-    """Return for each literal of some atoms the piece of it that is in the fewest of all literals."""
-    literals = {literal for one in several for literal in one.texts or ()}
+def rarest(several: Iterable[Names]) -> dict[str, str]:
+    """Take the literals of all rows; return for each the piece of it that is in the fewest of all."""
+    literals = {literal for texts in several for literal in texts or ()}
     seen = Counter(piece for literal in literals for piece in grams(literal))
     return {literal: min(sorted(grams(literal)), key=seen.__getitem__) for literal in literals}

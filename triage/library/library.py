@@ -2,42 +2,34 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from triage.library.index import Atoms, Index
+from triage.hashing import sha256
+from triage.library.index import Index, Row
 from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
+    from triage.library.pack import Pack
     from triage.library.problems import Problem
-    from triage.library.signature import Record, Signature
+    from triage.library.signature import Signature
     from triage.patterns import LinePattern
 
 
 @dataclass(slots=True)
 class Entry:
-    """A signature that may not have been looked at yet: its record as JSON text, and what finding it takes."""
+    """A signature that may not have been looked at yet: its id, its pack, and its number there."""
 
     id: str
-    aliases: list[str]
-    disabled: bool
-    file: str
-    digest: str
-    text: str
-    atoms: list[Atoms]
-    lines: list[LinePattern]
+    pack: Pack
+    number: int
     signature: Signature | None = field(default=None, compare=False)
 
     def read(self) -> Signature:
         """Return the signature."""
         if self.signature is None:
-            from triage.library.signature import Signature
-
-            record: Record = json.loads(self.text)
-            self.signature = Signature.from_record(record, self.file)
+            self.signature = self.pack.read(self.number)
         return self.signature
 
 
@@ -68,36 +60,51 @@ class Library:
     `problems` says what is wrong with files that were left out. `digest` changes when any signature does.
     """
 
-    def __init__(
-        self,
-        entries: Iterable[Entry] = (),
-        problems: Iterable[Problem] = (),
-        pieces: Mapping[str, str] | None = None,
-    ) -> None:
-        """Take the entries of all packs, those of a later pack last: it overrides, or switches off, the same id.
-
-        `pieces` are those of `triage.library.index` for all literals, if they are known already.
-        """
+    def __init__(self, entries: Iterable[Entry] = (), problems: Iterable[Problem] = ()) -> None:
+        """Take the entries of all packs, those of a later pack last: it overrides, or switches off, the same id."""
         last = {entry.id: entry for entry in entries}
-        self.entries = sorted((entry for entry in last.values() if not entry.disabled), key=lambda entry: entry.id)
+        there = (entry for entry in last.values() if entry.number not in entry.pack.disabled)
+        self.entries = sorted(there, key=lambda entry: entry.id)
         self.problems = list(problems)
         self.signatures: Sequence[Signature] = Signatures(self.entries)
-        self._pieces = pieces
 
     @cached_property
     def digest(self) -> str:
         """A hash of all signatures, 16 hexadecimal digits."""
-        return hashlib.sha256("".join(entry.digest for entry in self.entries).encode()).hexdigest()[:16]
+        return sha256("".join(entry.pack.digests[entry.number] for entry in self.entries).encode())[:16]
 
     @cached_property
     def index(self) -> Index:
         """What finds the signatures that may match a failure."""
-        return Index([entry.atoms for entry in self.entries], self._pieces)
+        rows: list[Row] = []
+        pieces: dict[str, str] = {}
+        for pack, places in self._packs():
+            pieces.update(pack.pieces)
+            if list(places) == list(places.values()) and len(places) == len(pack.ids):
+                rows += pack.rows
+            else:
+                rows += [(places[row[0]], *row[1:]) for row in pack.rows if row[0] in places]
+        return Index(rows, pieces)
+
+    def _packs(self) -> Iterable[tuple[Pack, dict[int, int]]]:
+        """The packs of which something is used, each with the places of its signatures by their numbers."""
+        found: dict[int, tuple[Pack, dict[int, int]]] = {}
+        for place, entry in enumerate(self.entries):
+            found.setdefault(id(entry.pack), (entry.pack, {}))[1][entry.number] = place
+        return found.values()
 
     @cached_property
     def _by_id(self) -> dict[str, Entry]:
-        named = {alias: entry for entry in self.entries for alias in entry.aliases}
-        return {**named, **{entry.id: entry for entry in self.entries}}
+        named = sorted(
+            (places[number], alias)
+            for pack, places in self._packs()
+            for number, alias in pack.aliases
+            if number in places
+        )
+        return {
+            **{alias: self.entries[place] for place, alias in named},
+            **{entry.id: entry for entry in self.entries},
+        }
 
     def get(self, id_or_alias: str) -> Signature | None:
         """Return the signature of that id or alias, None if there is none."""
@@ -122,12 +129,17 @@ class Library:
         One pattern for equal lines of several signatures, with the strongest of their levels: matching asks for the
         text, not for the pattern.
         """
+        asked = [
+            (places[number], pattern)
+            for pack, places in self._packs()
+            for number, pattern in pack.lines()
+            if number in places
+        ]
         found: dict[tuple[tuple[str, ...], str | None], LinePattern] = {}
-        for entry in self.entries:
-            for pattern in entry.lines:
-                key = (pattern.literals, pattern.regex)
-                if key not in found or _stronger(pattern, found[key]):
-                    found[key] = pattern
+        for _, pattern in sorted(asked, key=lambda one: one[0]):
+            key = (pattern.literals, pattern.regex)
+            if key not in found or _stronger(pattern, found[key]):
+                found[key] = pattern
         return list(found.values())
 
 

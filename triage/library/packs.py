@@ -5,27 +5,29 @@ id: packaged ones, /etc/triage, the user's, those named on the command line. Not
 directory, and under sudo nothing from the home of the user who called it.
 """
 
+# ruff: noqa: PTH100, PTH110, PTH111, PTH112, PTH113, PTH116, PTH117, PTH118, PTH119, PTH120, PTH123 - pathlib takes longer to load
+
 from __future__ import annotations
 
-import hashlib
-import json
 import os
-from pathlib import Path
 
 from triage import __version__
-from triage.data import folder
-from triage.library.index import Atoms, rarest
+from triage.data import place_of
+from triage.hashing import sha256
 from triage.library.library import Entry, Library
+from triage.library.pack import Pack, compiled
 from triage.library.problems import Problem
 from triage.model import TriageError
-from triage.patterns import LinePattern
-from triage.typed import TYPE_CHECKING, Any
-from triage.yaml_cache import cache_folder, keep, kept
+from triage.typed import TYPE_CHECKING
+from triage.yaml_cache import cache_folder, keep_bytes, kept_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
-SYSTEM = Path("/etc/triage")
+    from triage.library.signature import Signature
+
+SYSTEM = "/etc/triage"
 MAX_FILES = 10_000
 
 
@@ -35,79 +37,73 @@ def load(packs: Sequence[Path] = (), *, packaged: bool = True, standing: bool = 
     Files that are no sound signatures are left out and named in `Library.problems`. Raises `TriageError` for a pack
     that does not exist or holds no YAML.
     """
-    places = [folder("signatures")] if packaged else []
-    places.extend(place for place in standing_packs() if standing and place.is_dir())
-    places.extend(_signatures_of(pack) for pack in packs)
+    places = [place_of("signatures")] if packaged else []
+    places.extend(place for place in _standing() if standing and os.path.isdir(place))
+    places.extend(_signatures_of(os.fspath(pack)) for pack in packs)
     entries: list[Entry] = []
     problems: list[Problem] = []
-    pieces: dict[str, str] = {}
     for place in places:
-        compiled = _compiled(place)
-        entries.extend(_entry(one, place) for one in compiled["entries"])
-        problems.extend(Problem(str(place / name), *rest) for name, *rest in compiled["problems"])
-        pieces.update(compiled["pieces"])
-    return Library(entries, problems, pieces)
+        pack = _compiled(place)
+        entries.extend(Entry(name, pack, number) for number, name in enumerate(pack.ids))
+        problems.extend(Problem(os.path.join(place, name) if name else place, *rest) for name, *rest in pack.problems)
+    return Library(entries, problems)
 
 
 def standing_packs() -> list[Path]:
     """Return where the host's and the user's own signatures lie; the folders need not exist."""
-    places = [SYSTEM / "signatures"]
+    from pathlib import Path
+
+    return [Path(place) for place in _standing()]
+
+
+def _standing() -> list[str]:
+    places = [os.path.join(SYSTEM, "signatures")]
     if os.geteuid() == 0 and "SUDO_UID" in os.environ:
         import pwd
 
-        return [*places, Path(pwd.getpwuid(0).pw_dir) / ".local/share/triage/signatures"]
-    base = Path(os.environ.get("XDG_DATA_HOME", ""))
-    if not base.is_absolute():
-        try:
-            base = Path("~/.local/share").expanduser()
-        except RuntimeError:  # no home
-            return places
-    return [*places, base / "triage/signatures"]
+        return [*places, os.path.join(pwd.getpwuid(0).pw_dir, ".local/share/triage/signatures")]
+    base = os.environ.get("XDG_DATA_HOME", "")
+    if not os.path.isabs(base):
+        base = os.path.expanduser("~/.local/share")
+    # no home: `~` stays
+    return [*places, os.path.join(base, "triage/signatures")] if os.path.isabs(base) else places
 
 
-def compile_pack(place: Path) -> dict[str, Any]:
-    """Take a folder of YAML or a YAML file; return what loading it takes, as plain data for JSON.
+def compile_pack(place: str | os.PathLike[str], key: str = "") -> bytes:
+    """Take a folder of YAML or a YAML file; return it as `Pack` reads it.
 
-    Written to `signatures.json` beside the packaged signatures it saves the first run from reading YAML. Names of files
-    are relative to the folder, empty for a pack of one file.
+    Written to `signatures.jsonl` beside the packaged signatures it saves the first run from reading YAML. Names of
+    files are relative to the folder, empty for a pack of one file. `key` says in which state the files are.
     """
-    from triage.library.atoms import atoms, line_patterns
     from triage.library.parse import parse_file
     from triage.library.signature import Signature
 
-    entries: dict[str, dict[str, Any]] = {}
-    problems: list[list[Any]] = []
-    for path in files(place):
+    place = os.fspath(place)
+    found: dict[str, tuple[str, Signature]] = {}
+    problems: list[Problem] = []
+    for path in _files(place):
         parsed, wrong = parse_file(path)
-        name = str(path.relative_to(place)) if path != place else ""
-        problems.extend([name, p.line, p.field, p.message, p.hint, p.column] for p in wrong)
+        name = path[len(place) :].lstrip("/")
+        problems.extend(Problem(name, p.line, p.field, p.message, p.hint, p.column) for p in wrong)
         for one in parsed:
-            signature = Signature.from_record(one.record, str(path))
-            if signature.id in entries:
-                other = entries[signature.id]["file"] or path.name
-                problems.append([name, one.lines["id"], "id", f"{signature.id} is also in {other}", "", 0])
+            signature = Signature.from_record(one.record, path)
+            if signature.id in found:
+                other = found[signature.id][0] or os.path.basename(path)
+                problems.append(Problem(name, one.lines["id"], "id", f"{signature.id} is also in {other}"))
                 continue
-            text = json.dumps(one.record, ensure_ascii=False)
-            entries[signature.id] = {
-                "id": signature.id,
-                "aliases": list(signature.aliases),
-                "disabled": signature.disabled,
-                "file": name,
-                "digest": hashlib.sha256(text.encode()).hexdigest()[:16],
-                "text": text,
-                "atoms": [[one.types, one.texts, one.files, one.kinds] for one in atoms(signature.match)],
-                "lines": [[p.id, p.literals, p.regex, p.level, p.role] for p in line_patterns(signature)],
-            }
-    return {
-        "entries": list(entries.values()),
-        "pieces": rarest(Atoms(*one) for entry in entries.values() for one in entry["atoms"]),
-        "problems": problems,
-    }
+            found[signature.id] = name, signature
+    return compiled(list(found.values()), problems, key)
 
 
 def files(place: Path) -> Iterator[Path]:
     """Yield the YAML files of a pack, sorted, without hidden ones; folders that are links are not entered."""
-    if place.is_file():
+    from pathlib import Path
+
+    return map(Path, _files(str(place)))
+
+
+def _files(place: str) -> Iterator[str]:
+    if os.path.isfile(place):
         yield place
         return
     count = 0
@@ -118,43 +114,49 @@ def files(place: Path) -> Iterator[Path]:
                 count += 1
                 if count > MAX_FILES:
                     raise TriageError(f"{place}: more than {MAX_FILES} files of signatures; name a smaller folder")
-                yield Path(above, name)
+                yield os.path.join(above, name)
 
 
-def _signatures_of(pack: Path) -> Path:
+def _signatures_of(pack: str) -> str:
     """Return the folder or file of a pack that holds its YAML."""
-    inside = pack / "signatures"
-    place = inside if inside.is_dir() else pack
-    if not place.exists():
+    inside = os.path.join(pack, "signatures")
+    place = inside if os.path.isdir(inside) else pack
+    if not os.path.exists(place):
         raise TriageError(f"{pack}: there is no such pack of signatures")
-    if next(files(place), None) is None:
+    if next(_files(place), None) is None:
         raise TriageError(
             f"{pack}: holds no signatures; a pack is a folder with YAML files, or with signatures/ inside"
         )
-    return place.absolute()
+    return os.path.abspath(place)
 
 
-def _compiled(place: Path) -> dict[str, Any]:
-    """Return a pack's compiled data: what was built with the package, what an earlier run kept, or what is made now."""
-    shipped = place.with_suffix(".json")
-    if place.parent.name == "_packaged" and place == folder("signatures") and shipped.is_file():
-        value: dict[str, Any] = json.loads(shipped.read_bytes())
-        return value
+def _compiled(place: str) -> Pack:
+    """Return a pack: as it was built with the package, as an earlier run kept it, or as it is made now."""
+    if place == place_of("signatures") and os.path.basename(os.path.dirname(place)) == "_packaged":
+        try:
+            with open(f"{place}.jsonl", "rb") as file:
+                return Pack(file.read(), place, shipped=True)
+        except FileNotFoundError:
+            pass
     key = _key(place)
-    name = hashlib.sha256(os.fsencode(place)).hexdigest()[:16]
-    store = os.path.join(cache_folder(), f"signatures-{name}.json")  # noqa: PTH118 - hot
-    found = kept(store)
-    if isinstance(found, dict) and found.get("key") == key and found.keys() >= {"entries", "pieces", "problems"}:
-        return found
-    value = compile_pack(place)
-    keep(store, {"key": key, **value})
-    return value
+    store = os.path.join(cache_folder(), f"signatures-{sha256(os.fsencode(place))[:16]}.jsonl")
+    raw = kept_bytes(store)
+    if raw is not None:
+        try:
+            pack = Pack(raw, place)
+            if pack.key == key:
+                return pack
+        except (ValueError, KeyError, TypeError, AttributeError):
+            pass
+    raw = compile_pack(place, key)
+    keep_bytes(store, raw)
+    return Pack(raw, place)
 
 
-def _key(place: Path) -> str:
+def _key(place: str) -> str:
     """Return what changes when a file of the pack, or the code that reads it, does."""
-    stamps = [__version__, *_stamps(os.path.dirname(__file__)), *_stamps(os.fspath(place))]  # noqa: PTH120 - hot
-    return hashlib.sha256("\0".join(stamps).encode(errors="surrogateescape")).hexdigest()
+    stamps = [__version__, *_stamps(os.path.dirname(__file__)), *_stamps(place)]
+    return sha256("\0".join(stamps).encode(errors="surrogateescape"))
 
 
 def _stamps(place: str) -> list[str]:
@@ -169,18 +171,8 @@ def _stamps(place: str) -> list[str]:
                     state = one.stat()
                     found.append(f"{one.path} {state.st_mtime_ns} {state.st_size}")
     except NotADirectoryError:
-        state = os.stat(place)  # noqa: PTH116 - hot
+        state = os.stat(place)
         return [f"{place} {state.st_mtime_ns} {state.st_size}"]
     except OSError:
         return found
     return sorted(found)
-
-
-def _entry(one: dict[str, Any], place: Path) -> Entry:
-    several = [Atoms(*(names and tuple(names) for names in atoms)) for atoms in one["atoms"]]
-    lines = [
-        LinePattern(name, tuple(literals), regex, "message", level, role)
-        for name, literals, regex, level, role in one["lines"]
-    ]
-    file = os.path.join(place, one["file"]) if one["file"] else str(place)  # noqa: PTH118 - hot
-    return Entry(**{**one, "file": file, "atoms": several, "lines": lines})

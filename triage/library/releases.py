@@ -6,15 +6,14 @@ not hold a change that went into a release next to it: near a boundary the answe
 
 from __future__ import annotations
 
-import shlex
-
 from triage.lazy import regex
+from triage.library import pep440
+from triage.library.pep440 import Plain, Range
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from packaging.specifiers import SpecifierSet
     from packaging.version import Version
 
 # Local labels that name a build's platform, not a source tree: torch 2.9.1+cu128, 2.8.0+rocm6.4, 2.9.0+cpu.
@@ -56,34 +55,26 @@ def contains(ranges: Sequence[str], version: object) -> bool | None:
     found = parse(version)
     if found is None:
         return None
-    from packaging.specifiers import SpecifierSet
-
-    answers = {_in_range(SpecifierSet(text), found) for text in ranges}
+    answers = {_in_range(Range(text), found) for text in ranges}
     return True if True in answers else None if None in answers else False
 
 
-def parse(version: object) -> Version | None:
+def parse(version: object) -> Plain | Version | None:
     """Return the PEP 440 version of a fact; None for what is none, and for the 0.0.0 of a build without history."""
-    from packaging.version import InvalidVersion, Version
-
     if not isinstance(version, str) or len(version) > 100:
         return None
     try:
-        found = Version(version)
-    except InvalidVersion:
+        found = pep440.version(version)
+    except ValueError:
         return None
     return found if any(found.release) else None
 
 
 def fixed_in(ranges: Sequence[str], version: object = None) -> str:
     """Return the first release after the range that holds `version` (else after the last range), '' if it is open."""
-    from packaging.specifiers import SpecifierSet
-
     found = parse(version)
-    chosen = [text for text in ranges if found is not None and _in_range(SpecifierSet(text), found)] or list(
-        ranges[-1:]
-    )
-    bounds = [spec for text in chosen for spec in SpecifierSet(text) if spec.operator == "<"]
+    chosen = [text for text in ranges if found is not None and _in_range(Range(text), found)] or list(ranges[-1:])
+    bounds = [bound for text in chosen for bound in Range(text) if bound.operator == "<"]
     return bounds[0].version if bounds else ""
 
 
@@ -116,26 +107,28 @@ def verdict(package: str, ranges: Sequence[str], version: object, python: object
 def ask(package: str, python: object = None) -> str:
     """Return the command that prints the installed release of a package."""
     if isinstance(python, str) and _SAFE_PATH.match(python):
+        import shlex
+
         return f"{shlex.quote(python)} -m pip show {package}"
     return f"pip show {package}"
 
 
-def _in_range(spec: SpecifierSet, version: Version) -> bool | None:
-    if _from_source(version) and any(_near(bound, version) for bound in _bounds(spec)):
+def _in_range(range_: Range, version: Plain | Version) -> bool | None:
+    if _from_source(version) and any(_near(bound, version) for bound in _bounds(range_)):
         return None
-    return spec.contains(version.public if not _from_source(version) else version.base_version, prereleases=True)
+    return range_.contains(version.public if not _from_source(version) else version.base_version)
 
 
-def _from_source(version: Version) -> bool:
+def _from_source(version: Plain | Version) -> bool:
     return version.is_prerelease or bool(version.local and not _PLATFORM.match(version.local))
 
 
-def _bounds(spec: SpecifierSet) -> list[Version]:
-    bounds = (parse(one.version.removesuffix(".*")) for one in spec)
+def _bounds(range_: Range) -> list[Plain | Version]:
+    bounds = (parse(one.version.removesuffix(".*")) for one in range_)
     return [bound for bound in bounds if bound is not None]
 
 
-def _near(bound: Version, version: Version) -> bool:
+def _near(bound: Plain | Version, version: Plain | Version) -> bool:
     """Say whether two are of the same or of neighbouring releases: 0.5.17 and 0.5.18, 0.5.18 and 0.6.0, 0.9 and 1.0."""
     low, high = sorted([_three(bound), _three(version)])
     if low[:2] == high[:2]:
@@ -145,16 +138,12 @@ def _near(bound: Version, version: Version) -> bool:
     return high[0] - low[0] == 1 and high[1:] == (0, 0)
 
 
-def _three(version: Version) -> tuple[int, int, int]:
+def _three(version: Plain | Version) -> tuple[int, int, int]:
     return version.major, version.minor, version.micro
 
 
 def _older(ranges: Sequence[str], version: object) -> bool:
-    from packaging.specifiers import SpecifierSet
-
     found = parse(version[-1] if isinstance(version, (list, tuple)) else version)
-    lower = [
-        parse(spec.version) for text in ranges for spec in SpecifierSet(text) if spec.operator in (">=", ">", "==")
-    ]
+    lower = [parse(bound.version) for text in ranges for bound in Range(text) if bound.operator in (">=", ">", "==")]
     bounds = [bound for bound in lower if bound is not None]
     return found is not None and bool(bounds) and len(bounds) >= len(ranges) and found < min(bounds)

@@ -49,7 +49,7 @@ def foreign(texts: Sequence[str], peel: Callable[[str, int], int]) -> list[re.Pa
         # The bar before the lines of an exception group is its own.
         if text[:begin].strip() != "|" and peel(text, 0) < begin:
             forms[_form(text[: _outer(text, begin, peel)])] += 1
-    common = [form for form, count in forms.most_common(_FORMS) if count >= _ENOUGH]
+    common = [form for form, count in forms.most_common()[:_FORMS] if count >= _ENOUGH]
     if not common or sum(forms[form] for form in common) < _SHARE * own:
         return []
     matches = re.compile("|".join(common)).match

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal as signals
 from fnmatch import fnmatchcase
 
 from triage.library import worth
@@ -143,6 +142,8 @@ def same_signal(one: str, other: str) -> bool:
 def _signal(text: str) -> str:
     text = text.strip().upper().lstrip("-")
     if text.isdecimal():
+        import signal as signals
+
         try:
             return signals.Signals(int(text)).name
         except ValueError:

@@ -8,15 +8,18 @@ A release is a number: its place in `releases`, the order in which they were rea
 list of runs, `[[number, value], ...]`: the value holds from that number on, up to the next run.
 """
 
+# ruff: noqa: PTH118, PTH123 - pathlib takes longer to load
+
 from __future__ import annotations
 
 import json
+import os
 import zlib
 from bisect import bisect_right
 from functools import cache
 from itertools import accumulate
-from pathlib import Path
 
+from triage.data import PACKAGE
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ MODULE = "<module>"
 _LENGTH = 4
 # So many source files are kept unfolded: those of the frames of one log, again and again.
 _KEPT = 64
-PLACE = Path(__file__).resolve().parent.parent / "knowledge" / "sglang.releases"
+PLACE = os.path.join(PACKAGE, "knowledge", "sglang.releases")
 
 
 class Source:
@@ -107,9 +110,9 @@ class Table:
     Raises `OSError`, `ValueError` or `zlib.error` where the file is not there or damaged.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
-        with path.open("rb") as file:
+        with open(path, "rb") as file:
             if file.readline(len(MAGIC)) != MAGIC:
                 raise ValueError(f"{path} is no table of releases")
             length = int.from_bytes(file.read(_LENGTH), "little")
@@ -162,7 +165,7 @@ class Table:
         place = self._places.get(name)
         if place is None:
             return None
-        with self.path.open("rb") as file:
+        with open(self.path, "rb") as file:
             file.seek(self._start + place[0])
             return file.read(place[1])
 

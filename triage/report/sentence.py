@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
-
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.report.names import ranks
@@ -57,7 +55,7 @@ def service(incident: Incident) -> str:
         return one_line(name) + (f" on {hosts} hosts" if hosts > 1 else "")
     if incident.source in ("", "-"):
         return "the service"
-    return one_line(PurePosixPath(incident.source).name) or one_line(incident.source) or "the service"
+    return one_line(incident.source.rstrip("/").rpartition("/")[2]) or one_line(incident.source) or "the service"
 
 
 def root_of(incident: Incident) -> Failure | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
-
 from triage.lazy import regex
 
 # Drawn as nothing, or as a blank, though Unicode calls them letters, marks or symbols.
@@ -34,6 +32,8 @@ def _hides(char: str) -> bool:
 def _shown(char: str) -> str:
     if char == "\t":
         return "    "
+    import unicodedata
+
     if unicodedata.category(char) == "Zs":
         return " "
     code = ord(char)

@@ -7,7 +7,6 @@ format 1.2.1, RFC 8878.
 from __future__ import annotations
 
 import importlib
-import threading
 
 from triage.model import TriageError
 from triage.typed import TYPE_CHECKING, Any, Protocol
@@ -200,6 +199,8 @@ def _through_zstd(blocks: Iterable[bytes], report: Report) -> Iterator[bytes]:
     assert process.stderr is not None
     sink, source, complaints = process.stdin, process.stdout, process.stderr
     said: list[bytes] = []
+
+    import threading
 
     def feed() -> None:
         try:

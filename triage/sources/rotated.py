@@ -6,8 +6,8 @@ Names as logrotate(8) gives them (`x.log.1`, `x.log.2.gz`, with dateext `x.log-2
 
 from __future__ import annotations
 
+import os
 from bisect import bisect_right
-from pathlib import Path
 
 from triage.lazy import regex
 from triage.model import Gap
@@ -15,7 +15,6 @@ from triage.sources.text import TextSource
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Iterator, Sequence
 
 _NAME = regex(
@@ -113,6 +112,6 @@ class RotatedSource:
 def _empty(path: str | os.PathLike[str]) -> bool:
     """A log that was rotated just now."""
     try:
-        return not Path(path).stat().st_size
+        return not os.stat(path).st_size  # noqa: PTH116  without pathlib
     except OSError:
         return False

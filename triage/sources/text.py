@@ -1,12 +1,13 @@
 """Log text from files and from standard input, as blocks of bytes."""
 
+# ruff: noqa: PTH116, PTH123 - pathlib takes longer to load
+
 from __future__ import annotations
 
 import contextlib
 import math
 import os
 import stat
-from pathlib import Path
 
 from triage.model import Gap, TriageError
 from triage.sources.archive import BLOCK, LONGEST_MAGIC, MAGIC, decompress, kind_of
@@ -60,7 +61,7 @@ class TextSource:
         try:
             if self._path == "-":
                 return self._stdin or open(0, "rb", buffering=0, closefd=False)
-            return Path(self._path).open("rb", buffering=0)
+            return open(self._path, "rb", buffering=0)
         except OSError as error:
             raise TriageError(f"{self.name}: {_reason(error)}") from None
 
@@ -121,7 +122,7 @@ def _size(raw: BinaryIO) -> float:
 
 def _check(path: str) -> None:
     try:
-        found = Path(path).stat()
+        found = os.stat(path)
     except OSError as error:
         raise TriageError(f"{path}: {_reason(error)}") from None
     except ValueError:

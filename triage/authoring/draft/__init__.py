@@ -110,9 +110,9 @@ def _record(root: Failure, incident: Incident, name: str) -> tuple[dict[str, Any
 
 def _with(library: Library, text: str, name: str) -> Library:
     """Return the signatures with the draft among them, as if it were installed."""
-    from triage.library.atoms import atoms, line_patterns
     from triage.library.library import Entry
     from triage.library.library import Library as Signatures
+    from triage.library.pack import Pack, compiled
     from triage.library.parse import parse
     from triage.library.signature import Signature
 
@@ -120,9 +120,8 @@ def _with(library: Library, text: str, name: str) -> Library:
     if problems:
         raise TriageError(f"no signature could be made of this failure: {problems[0]}")
     one = Signature.from_record(parsed[0].record)
-    kept = json.dumps(parsed[0].record)
-    entry = Entry(one.id, [], False, "", "", kept, atoms(one.match), line_patterns(one))
-    return Signatures([*library.entries, entry])
+    pack = Pack(compiled([("", one)], []), name)
+    return Signatures([*library.entries, Entry(one.id, pack, 0)])
 
 
 def _fixture(
