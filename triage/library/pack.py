@@ -87,7 +87,7 @@ def compiled(signatures: Sequence[tuple[str, Signature]], problems: Sequence[Pro
     from triage.library.atoms import atoms, line_patterns
 
     signatures = sorted(signatures, key=lambda one: one[1].id)
-    texts = [_json(signature.record) for _, signature in signatures]
+    texts = [json.dumps(signature.record, ensure_ascii=False) for _, signature in signatures]
     rows: list[Row] = []
     lines: list[list[Any]] = []
     for number, (_, signature) in enumerate(signatures):
