@@ -161,7 +161,7 @@ class Extractor:
         if self._native.soft(line):
             self._keep_all(self._native.drain())
             return True
-        heard = list(self._server.feed(line)) if wanted & _SERVER else []
+        heard = self._server.feed(line) if wanted & _SERVER else []
         heard += self._pasted(line, wanted)
         self._keep_all(heard)
         known = self._messages.known(line) if wanted & _KNOWN else None

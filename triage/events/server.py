@@ -43,24 +43,24 @@ class ServerReader:
         """Take a text; return whether such a line may say anything, whatever its digits are."""
         return "args" in text or bool(self._candidates.of(text))
 
-    def feed(self, line: Line) -> Iterator[Event]:
-        """Take a line; yield what it says of the run. Serving lines extend the event that is open for their kind."""
+    def feed(self, line: Line) -> list[Event]:
+        """Take a line; return what it says of the run. Serving lines extend the event that is open for their kind."""
         text = line.text
         rows = self._candidates.of(text)
-        if rows:
-            yield from self._told(line, rows)
+        if rows and rows[0] == 0:
+            for word in self._serving_words:
+                if word in text:
+                    event = self._serve(line)
+                    return [] if event is None else [event]
+        told = list(self._told(line, rows)) if rows else []
         arguments = parse_arguments(text)
-        if arguments and not any(word in text for word in self._serving_words):
-            yield _event(line, "arguments", arguments)
+        if arguments:
+            told.append(_event(line, "arguments", arguments))
+        return told
 
     def _told(self, line: Line, rows: tuple[int, ...]) -> Iterator[Event]:
         """Yield what a line says; only the given rows, as they were numbered for `Candidates`, may hold."""
         text = line.text
-        if rows[0] == 0 and any(word in text for word in self._serving_words):
-            event = self._serve(line)
-            if event is not None:
-                yield event
-            return
         phases = [self._phases[n - self._first_phase] for n in rows if self._first_phase <= n < self._first_fact]
         for row, words, begin, end in phases:
             if any(word in text for word in words):

@@ -11,6 +11,7 @@ from collections import Counter
 from functools import cache
 
 from triage.data import knowledge
+from triage.lazy import compile_once
 from triage.lines.foreign import foreign
 from triage.lines.prefixes import Known, Peeler
 from triage.lines.rows import Learned, Row, name_in, rows
@@ -40,7 +41,7 @@ class Votes:
         self._looked = 0
         self._peeler = Peeler(Learned(everything=True, hosts=learned.hosts), clock, Merger())
         keys = "|".join(re.escape(key.split(".")[0]) for key in knowledge("prefixes")["json"]["text"])
-        self._json = re.compile(rf'(?:data: )?\{{\s*"(?:.*")?(?:{keys})"\s*:', re.DOTALL)
+        self._json = compile_once(rf'(?:data: )?\{{\s*"(?:.*")?(?:{keys})"\s*:', re.DOTALL)
 
     def count(self, texts: Sequence[str]) -> bool:
         """Take the texts of some lines in order; return whether anything new was learned."""

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache, lru_cache
 
 from triage.data import knowledge
-from triage.lazy import compile_once
+from triage.lazy import compile_once, regex
 from triage.lines.clock import Clock
 from triage.lines.said import NO_RANK
 from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
 Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
 TRANSPORT, WRITER, RECORD = 0, 1, 2
-_SETS = re.compile(r"\[(?:\\.|[^\]\\])+\]|\\.|[^\[\\]")
+_PART = regex(r"<<(\w+)>>")
+_SETS = regex(r"\[(?:\\.|[^\]\\])+\]|\\.|[^\[\\]")
 _SORTS = {"transport": TRANSPORT, "writer": WRITER, "record": RECORD}
 
 
@@ -124,12 +125,12 @@ def clock() -> Clock:
 
 
 def _row(row: dict[str, Any], parts: dict[str, str]) -> Row:
-    regex = re.sub(r"<<(\w+)>>", lambda found: parts[found[1]], row["regex"])
+    whole = _PART.sub(lambda found: parts[found[1]], row["regex"])
     return Row(
         id=row["id"],
         level=_SORTS[row["sort"]],
-        regex=regex,
-        stamp=row.get("stamp", "none") if "(?P<stamp>" in regex else None,
+        regex=whole,
+        stamp=row.get("stamp", "none") if "(?P<stamp>" in whole else None,
         quick=Quick(**row["quick"]) if "quick" in row else None,
         learn=row.get("learn"),
         at_least=row.get("at_least", 0.0),
@@ -137,7 +138,7 @@ def _row(row: dict[str, Any], parts: dict[str, str]) -> Row:
         need=row.get("need"),
         trust=row.get("trust", NO_RANK - 1),
         keep=row.get("keep", False),
-        suffix=re.compile(row["suffix"]) if "suffix" in row else None,
+        suffix=regex(row["suffix"]) if "suffix" in row else None,
         ident=row.get("ident"),
         samples=[(line, said) for line, said in row["samples"]],
     )
@@ -146,4 +147,4 @@ def _row(row: dict[str, Any], parts: dict[str, str]) -> Row:
 @cache
 def _characters(one: str) -> frozenset[str]:
     """Take a set of characters as a regex writes it; return those of ASCII that are in it."""
-    return frozenset(re.findall(one, "".join(map(chr, range(128)))))
+    return frozenset(compile_once(one).findall("".join(map(chr, range(128)))))

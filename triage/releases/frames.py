@@ -106,7 +106,8 @@ def called_on(path: str, line: int, function: str) -> frozenset[str]:
     names: set[str] = set()
     if source is None:
         return frozenset()
-    for _, first, body in source.scopes(function):
+    # Most versions of a file differ elsewhere.
+    for first, body in {(first, body) for _, first, body in source.scopes(function)}:
         if first <= line < first + length(body):
             lines, numbers = source.calls(body)
             at = bisect_left(lines, line - first)

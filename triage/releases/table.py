@@ -31,6 +31,7 @@ MODULE = "<module>"
 _LENGTH = 4
 # So many source files are kept unfolded: those of the frames of one log, again and again.
 _KEPT = 64
+_KEPT_BODIES = 256
 PLACE = os.path.join(PACKAGE, "knowledge", "sglang.releases")
 
 
@@ -49,6 +50,7 @@ class Source:
         self.columns: dict[str, str] = piece[1]
         self.runs: list[list[int]] = piece[2]
         self._scopes: dict[str, list[tuple[int, int, str]]] = {}
+        self._calls: dict[str, tuple[list[int], str]] = {}
 
     def functions(self) -> set[str]:
         """Return the names of all scopes that it has in any release, as frames have them."""
@@ -58,7 +60,8 @@ class Source:
         """Take the name of a scope; return version, first line and body of all of that name."""
         found = self._scopes.get(function)
         if found is None:
-            found = [place for name in self.columns if simple(name) == function for place in self.places(name)]
+            named = [name for name in self.columns if function in name and simple(name) == function]
+            found = [place for name in named for place in self.places(name)]
             self._scopes[function] = found
         return found
 
@@ -78,8 +81,13 @@ class Source:
         """Return the lines of a body that call something, from its first line on (0), and what they call: a word for
         each line, as `names_of` takes it.
         """
-        _, steps, called = body.split("|")
-        return list(accumulate(map(int, steps.split()))), called
+        found = self._calls.get(body)
+        if found is None:
+            if len(self._calls) >= _KEPT_BODIES:
+                self._calls.clear()
+            _, steps, called = body.split("|")
+            found = self._calls[body] = list(accumulate(map(int, steps.split()))), called
+        return found
 
     def names_of(self, called: str) -> set[str]:
         """Return the names of what a line calls."""
@@ -118,12 +126,10 @@ class Table:
             length = int.from_bytes(file.read(_LENGTH), "little")
             header = _unpacked(file.read(length))
         self._start = len(MAGIC) + _LENGTH + length
-        self._places: dict[str, tuple[int, int]] = {}
+        sizes: list[int] = header["sizes"]
+        places = zip(accumulate(sizes, initial=0), sizes, strict=False)
+        self._places: dict[str, tuple[int, int]] = dict(zip(header["pieces"], places, strict=True))
         self._sources: dict[str, Source | None] = {}
-        start = 0
-        for name, size in zip(header["pieces"], header["sizes"], strict=True):
-            self._places[name] = (start, size)
-            start += size
         self.releases: list[str] = header["releases"]
         self.order: list[int] = header["order"]
         """The numbers of the releases, oldest first."""
