@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 _REMEMBERED = 4096
 _LONGEST = 1000
+_GRAM = 4
+_MANY = 100
 
 
 class Candidates:
@@ -25,7 +27,13 @@ class Candidates:
         for number, words in enumerate(literals):
             for word in words:
                 rows.setdefault(_without_digits(word), []).append(number)
-        self._rows = list(rows.items())
+        # Of many literals those come into question of which the first bytes are in a line: that is soon known.
+        self._rows: dict[bytes, list[tuple[bytes, list[int]]]] = {}
+        self._always: list[tuple[bytes, list[int]]] = []
+        for literal, numbers in rows.items():
+            few = len(rows) < _MANY or len(literal) < _GRAM
+            same = self._always if few else self._rows.setdefault(literal[:_GRAM], [])
+            same.append((literal, numbers))
         self._seen: dict[bytes, tuple[int, ...]] = {}
 
     def of(self, text: str) -> tuple[int, ...]:
@@ -33,12 +41,19 @@ class Candidates:
         sentence = _without_digits(text)
         found = self._seen.get(sentence)
         if found is None:
-            found = tuple(sorted({number for word, rows in self._rows if word in sentence for number in rows}))
+            found = self._in(sentence)
             if len(sentence) <= _LONGEST:
                 if len(self._seen) >= _REMEMBERED:
                     self._seen.clear()
                 self._seen[sentence] = found
         return found
+
+    def _in(self, sentence: bytes) -> tuple[int, ...]:
+        rows = list(self._always)
+        if self._rows:
+            for gram in self._rows.keys() & {sentence[at : at + _GRAM] for at in range(len(sentence) - _GRAM + 1)}:
+                rows += self._rows[gram]
+        return tuple(sorted({number for word, numbers in rows if word in sentence for number in numbers}))
 
 
 class Wanted:

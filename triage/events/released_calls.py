@@ -22,25 +22,32 @@ class ReleasedCalls:
 
     def agrees(self, caller: str, callee: str) -> bool | None:
         """Take two frame lines; return whether a release calls the second from the first, None where none can say."""
-        from triage.releases.frames import own_file
-
-        above, below = frame_parts(caller), frame_parts(callee)
+        above, below = _place_of(caller), _place_of(callee)
         if above is None or below is None:
             return None
-        path, inner = own_file(above[0]), own_file(below[0])
-        if path is None or inner is None:
-            return None
+        path, line, function, _ = above
         if path not in self._files:
             if len(self._files) >= _FILES:
                 return None
             self._files.add(path)
-        called = _called_from(path, above[1], above[2].rpartition(".")[2])
-        if not called:
-            return None
-        from triage.releases.table import MODULE, canonical, module
+        called = _called_from(path, line, function)
+        return below[3] in called if called else None
 
-        name = below[2].rpartition(".")[2]
-        return (module(inner) if name == MODULE else canonical(name)) in called
+
+@lru_cache(maxsize=1024)
+def _place_of(text: str) -> tuple[str, int, str, str] | None:
+    """Take a frame line; return its file as the table has it, its line, its function and what a call of it names; None
+    for code that is not SGLang's.
+    """
+    from triage.releases.frames import own_file
+    from triage.releases.table import MODULE, canonical, module
+
+    parts = frame_parts(text)
+    path = own_file(parts[0]) if parts is not None else None
+    if parts is None or path is None:
+        return None
+    name = parts[2].rpartition(".")[2]
+    return path, parts[1], name, module(path) if name == MODULE else canonical(name)
 
 
 @lru_cache(maxsize=1024)

@@ -46,12 +46,11 @@ class ServerReader:
     def feed(self, line: Line) -> list[Event]:
         """Take a line; return what it says of the run. Serving lines extend the event that is open for their kind."""
         text = line.text
+        for word in self._serving_words:
+            if word in text:
+                event = self._serve(line)
+                return [] if event is None else [event]
         rows = self._candidates.of(text)
-        if rows and rows[0] == 0:
-            for word in self._serving_words:
-                if word in text:
-                    event = self._serve(line)
-                    return [] if event is None else [event]
         told = list(self._told(line, rows)) if rows else []
         arguments = parse_arguments(text)
         if arguments:
