@@ -9,6 +9,7 @@ who may write the user's files: that the file is the user's alone is what `yaml_
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 
@@ -50,48 +51,35 @@ class _Store:
 
     def load(self) -> dict[str, list[Any]]:
         if self.rows is None:
-            from triage.yaml_cache import kept
+            from triage.yaml_cache import kept_bytes
 
-            self.rows = _unpacked(kept(_place()))
+            head, _, rows = (kept_bytes(_place()) or b"").partition(b"\n")
+            self.rows = json.loads(rows) if rows and head == _head(rows) else {}
         return self.rows
 
 
-def _unpacked(found: Any) -> dict[str, list[Any]]:
-    """Take what was kept; return its rows, none where they are another Python's or damaged."""
-    import json
+def _head(rows: bytes) -> bytes:
+    """Return what stands above rows that are this Python's and not damaged."""
+    from zlib import crc32
 
-    if not isinstance(found, dict) or found.get("for") != _PYTHON:
-        return {}
-    text = found.get("rows")
-    if not isinstance(text, str) or found.get("sum") != _sum(text):
-        return {}
-    rows: dict[str, list[Any]] = json.loads(text)
-    return rows
-
-
-def _sum(text: str) -> str:
-    from triage.hashing import sha256
-
-    return sha256(text.encode("utf-8", "surrogatepass"))
+    return f"{crc32(rows)} {_PYTHON}".encode()
 
 
 _STORE = _Store()
 # Two machines with one home may have the same release of Python.
-_PYTHON = f"{sys.version} {sys.byteorder} {sys.maxsize:x}"
+_PYTHON = " ".join(f"{sys.version} {sys.byteorder} {sys.maxsize:x}".split())
 
 
 def _place() -> str:
     from triage.yaml_cache import cache_folder
 
-    return f"{cache_folder()}/expressions-{sys.implementation.cache_tag}.json"
+    return f"{cache_folder()}/expressions-{sys.implementation.cache_tag}.jsonl"
 
 
 def compile_once(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Take what `re.compile` takes; return the pattern, from the cache if it is there. Raises `re.error` as it does."""
-    if not isinstance(pattern, str):
-        return re.compile(pattern, flags)
     rows = _STORE.load()
-    key = f"{flags} {pattern}"
+    key = f"{flags} {pattern}" if isinstance(pattern, str) else f"{flags} bytes {pattern!r}"
     row = rows.get(key)
     try:
         if row is None:
@@ -105,8 +93,10 @@ def compile_once(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
         return re.compile(pattern, flags)
 
 
-def _numbers(pattern: str, flags: int) -> list[Any]:
+def _numbers(pattern: str | bytes, flags: int) -> list[Any]:
     """Do what `re.compile` does, up to the engine (CPython's Lib/re/_compiler.py)."""
+    from array import array
+
     try:
         from re import _compiler as compiler  # type: ignore[attr-defined]
         from re import _parser as parser  # type: ignore[attr-defined]
@@ -116,17 +106,21 @@ def _numbers(pattern: str, flags: int) -> list[Any]:
     nodes = parser.parse(pattern, flags)
     code = compiler._code(nodes, flags)  # noqa: SLF001
     state = nodes.state
-    return [flags | state.flags, state.groups - 1, state.groupdict, " ".join(str(int(one)) for one in code)]
+    return [flags | state.flags, state.groups - 1, state.groupdict, array("I", map(int, code)).tobytes().hex()]
 
 
-def _engine(pattern: str, row: list[Any]) -> Any:
+def _engine(pattern: str | bytes, row: list[Any]) -> Any:
     import _sre  # type: ignore[import-not-found]
 
     flags, groups, names, numbers = row
     places: list[str | None] = [None] * (groups + 1)
     for name, place in names.items():
         places[place] = name
-    return _sre.compile(pattern, flags, list(map(int, numbers.split())), groups, names, tuple(places))
+    return _sre.compile(pattern, flags, _unpacked(numbers), groups, names, tuple(places))
+
+
+def _unpacked(numbers: str) -> list[int]:
+    return memoryview(bytes.fromhex(numbers)).cast("I").tolist()
 
 
 def keep() -> None:
@@ -134,10 +128,8 @@ def keep() -> None:
     rows = _STORE.rows
     if not _STORE.fresh or rows is None:
         return
-    import json
+    from triage.yaml_cache import keep_bytes
 
-    from triage.yaml_cache import keep as write
-
-    text = json.dumps(rows if len(rows) <= _MOST else {})
-    write(_place(), {"for": _PYTHON, "sum": _sum(text), "rows": text})
+    raw = json.dumps(rows if len(rows) <= _MOST else {}).encode()
+    keep_bytes(_place(), _head(raw) + b"\n" + raw)
     _STORE.fresh = False
