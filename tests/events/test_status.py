@@ -54,6 +54,14 @@ def test_without_the_heading_nothing_speaks_for_systemd() -> None:
     assert units("".join(f"May 25 21:41:38 gpu7 python[85711]: {line}\n" for line in BLOCK.splitlines())) == []
 
 
+def test_right_under_a_traceback() -> None:
+    """It is no part of the exception's message."""
+    trace = 'Traceback (most recent call last):\n  File "/app/a.py", line 1, in f\n    g()\nRuntimeError: out of luck\n'
+    (failure,) = [event for event in events(trace + BLOCK) if event.exception]
+    assert failure.exception.message == "out of luck"
+    assert {rule for rule, _, _ in units(trace + BLOCK)} == {"systemd/failed", "systemd/main-exited"}
+
+
 def test_other_lines_end_the_block() -> None:
     """What follows at the margin is the log again."""
     head, rest = BLOCK.split("\n", 1)

@@ -196,7 +196,12 @@ class Extractor:
             self._keep(event)
 
     def _ends(self, line: Line) -> bool:
-        return line.origin in ("manager", "kernel") or self._native.starts(line) or self._messages.ends(line)
+        return (
+            line.origin in ("manager", "kernel")
+            or self._native.starts(line)
+            or self._messages.ends(line)
+            or self._status.heads(line)
+        )
 
     def _clock(self, line: Line) -> None:
         if self._out.first_time is None:

@@ -15,6 +15,7 @@ from triage.model import Event
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Iterator
 
     from triage.model import Line
@@ -47,10 +48,15 @@ class StatusReader:
         """Take a text; return whether such a line may be the heading of a block, whatever its digits are."""
         return ".service" in text
 
+    @staticmethod
+    def heads(line: Line) -> bool:
+        """Take a line; return whether such a block may begin with it."""
+        return line.cursor is None and line.pid is None and _heading(line.text) is not None
+
     def feed(self, line: Line) -> Iterator[Event]:
         """Take a line that no journal entry stands behind; yield what it says of the unit."""
         text = line.text
-        heading = _HEADING.match(text) if text[1:2] == " " and ".service" in text else None
+        heading = _heading(text)
         if heading:
             self._unit, self._loaded, self._left = heading["unit"], False, _MOST_LINES
             return
@@ -81,3 +87,7 @@ class StatusReader:
             fatal=True, evidence=[evidence(line)], unit=self._unit, data={"unit": self._unit or "", **data},
             end=line.time, order=line.number,
         )  # fmt: skip
+
+
+def _heading(text: str) -> re.Match[str] | None:
+    return _HEADING.match(text) if text[1:2] == " " and ".service" in text else None
