@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from triage.data import folder
-from triage.library import load, packs
+from triage.library import expressions, load, packs
+from triage.library.literals import literals_of
+from triage.library.spoken import spoken
 from triage.model import TriageError
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "signatures"
@@ -207,6 +209,17 @@ def test_compiled_signatures_of_a_wheel_are_used(tmp_path, monkeypatch):
     monkeypatch.setattr(packs, "place_of", lambda name: str(tmp_path / "_packaged" / name))
     (one,) = load().signatures
     assert (one.title, one.file) == ("compiled", str(place / "a/one.yaml"))
+
+
+def test_a_pack_says_of_its_expressions_what_would_be_derived(monkeypatch):
+    """So that Python's parser of expressions need not be asked for them again."""
+    known: dict = {}
+    monkeypatch.setattr(expressions, "_KNOWN", known)
+    assert len(list(load().signatures)) == len(load().signatures)
+    assert len(known) > 50
+    for regex, (literals, text) in known.items():
+        assert (literals, text) == (literals_of(regex), spoken(regex))
+        assert (expressions.literals_of(regex), expressions.spoken(regex)) == (literals, text)
 
 
 def test_get_by_id_and_by_alias():

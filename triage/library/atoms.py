@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from triage.library.literals import MAX_ALTERNATIVES, MIN_LENGTH, literals_of, piece_of, weight
+from triage.library.expressions import weight
+from triage.library.literals import MAX_ALTERNATIVES, MIN_LENGTH, literals_of, piece_of
 from triage.patterns import LinePattern
 from triage.typed import TYPE_CHECKING, NamedTuple
 

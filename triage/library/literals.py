@@ -6,10 +6,11 @@ import re
 import warnings
 from functools import lru_cache
 
+from triage.library.expressions import weight
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
 try:
     from re import _constants as _op  # type: ignore[attr-defined]
@@ -52,11 +53,6 @@ def parsed(regex: str) -> Any:
 def piece_of(text: str) -> str:
     """Return the longest part of a literal text that stands in one line and has no doubled blanks."""
     return max((piece.strip() for piece in _BREAK.split(text)), key=len)[:MAX_LITERAL].rstrip()
-
-
-def weight(literals: Sequence[str]) -> int:
-    """Return how telling a set of alternatives is: the length of its shortest."""
-    return min(map(len, literals), default=0)
 
 
 def _best(candidates: list[Literals]) -> Literals:

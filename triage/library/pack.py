@@ -14,10 +14,10 @@ from triage.patterns import LinePattern
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from triage.library.problems import Problem
-    from triage.library.signature import Record, Signature
+    from triage.library.signature import Signature
 
 
 class Pack:
@@ -73,11 +73,13 @@ class Pack:
 
     def read(self, number: int) -> Signature:
         """Return a signature."""
+        from triage.library.expressions import know
         from triage.library.signature import Signature
 
         name = self.files[number]
-        record: Record = json.loads(self._records[number + 1])
-        return Signature.from_record(record, f"{self.place}/{name}" if name else self.place)
+        said = json.loads(self._records[number + 1])
+        know(said["regexes"])
+        return Signature.from_record(said["record"], f"{self.place}/{name}" if name else self.place)
 
 
 def compiled(signatures: Sequence[tuple[str, Signature]], problems: Sequence[Problem], key: str = "") -> bytes:
@@ -85,6 +87,8 @@ def compiled(signatures: Sequence[tuple[str, Signature]], problems: Sequence[Pro
     them. `key` says which state of the files they are.
     """
     from triage.library.atoms import atoms, line_patterns
+    from triage.library.literals import literals_of
+    from triage.library.spoken import spoken
 
     signatures = sorted(signatures, key=lambda one: one[1].id)
     texts = [json.dumps(signature.record, ensure_ascii=False) for _, signature in signatures]
@@ -94,7 +98,11 @@ def compiled(signatures: Sequence[tuple[str, Signature]], problems: Sequence[Pro
         rows += [(number, *one) for one in atoms(signature.match)]
         lines += [[number, p.id, p.literals, p.regex, p.level, p.role] for p in line_patterns(signature)]
     index = {"rows": rows, "pieces": rarest(row[2] for row in rows)}
-    rest = "\n".join([_json(index), *texts]).encode()
+    records = []
+    for (_, signature), text in zip(signatures, texts, strict=True):
+        regexes = {regex: (literals_of(regex), spoken(regex)) for regex in _regexes(signature.record)}
+        records.append(f'{{"record":{text},"regexes":{_json(regexes)}}}')
+    rest = "\n".join([_json(index), *records]).encode()
     head = {
         "key": key,
         "ids": [signature.id for _, signature in signatures],
@@ -107,6 +115,15 @@ def compiled(signatures: Sequence[tuple[str, Signature]], problems: Sequence[Pro
         "sum": _sum(rest),
     }
     return b"\n".join([_json(head).encode(), rest])
+
+
+def _regexes(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        yield from (value[key] for key in ("message_re", "line_re") if key in value)
+        value = list(value.values())
+    if isinstance(value, list):
+        for one in value:
+            yield from _regexes(one)
 
 
 def _sum(rest: bytes) -> int:

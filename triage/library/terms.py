@@ -12,8 +12,9 @@ from functools import lru_cache
 from itertools import product
 
 from triage.library import worth
+from triage.library.expressions import weight
 from triage.library.globs import path_fits
-from triage.library.literals import literals_of, weight
+from triage.library.literals import literals_of
 from triage.library.samples import narrower, within
 from triage.records import dataclass
 from triage.typed import TYPE_CHECKING, Any

@@ -100,8 +100,7 @@ def _cut(subject: Subject, link: Link) -> bool:
 
 
 def _message_re(pattern: str, subject: Subject, link: Link, context: Context) -> Result:
-    from triage.library.literals import literals_of, weight
-    from triage.library.spoken import spoken
+    from triage.library.expressions import literals_of, spoken, weight
 
     literals = literals_of(pattern)
     phrase, score = f"message {quoted(spoken(pattern))}", worth.MESSAGE + worth.length(weight(literals))

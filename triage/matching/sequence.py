@@ -32,7 +32,7 @@ def log(wanted: Log, subject: Subject, context: Context) -> Result:
 
 
 def _said(part: LinePart) -> str:
-    from triage.library.spoken import spoken
+    from triage.library.expressions import spoken
 
     return quoted(fold(part.line) if part.line else spoken(part.line_re or ""))
 
@@ -43,7 +43,7 @@ def _find(part: LinePart, subject: Subject, context: Context, end: int | None = 
     if part.line is not None:
         place = folded.rfind(fold(part.line))
         return Found(place >= 0, max(place, 0))
-    from triage.library.literals import literals_of
+    from triage.library.expressions import literals_of
 
     pattern = part.line_re or ""
     literals = literals_of(pattern)
