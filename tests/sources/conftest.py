@@ -104,6 +104,13 @@ class StandIn:
     def add_disjunction(self):
         self._groups.append({})
 
+    def flush_matches(self):
+        self._groups = [{}]
+        self._chosen = None
+
+    def get_usage(self):
+        return sum(text.stat().st_size for text in self._texts if text.exists())
+
     @property
     def _rows(self):
         if self._chosen is None:
@@ -118,6 +125,10 @@ class StandIn:
 
     def seek_realtime(self, realtime):
         self._at = next((i for i, row in enumerate(self._rows) if row[0] >= realtime), len(self._rows))
+        self._sought = True
+
+    def seek_cursor(self, cursor):
+        self._at = next((i for i, row in enumerate(self._rows) if row[1] == cursor), len(self._rows))
         self._sought = True
 
     _sought = False

@@ -82,6 +82,8 @@ def native(tmp_path_factory, export):
 def always(monkeypatch):
     """Search files of any size, and take a journal for one block in the ordinary way, whose borders cut context."""
     monkeypatch.setattr(reader, "FEWEST", 0)
+    monkeypatch.setattr(reader, "LEAST_BYTES", 0)
+    monkeypatch.setattr(journal_windows, "_SCANNED", 1 << 60)
     monkeypatch.setattr(journal, "BLOCK", 1 << 30)
     monkeypatch.setattr(journalctl, "BLOCK", 1 << 30)
     monkeypatch.setattr(journalctl_place, "WORTH", 0)
@@ -359,11 +361,23 @@ def test_the_verdict_is_the_same(name, native, monkeypatch):
 
 def test_small_journals_are_not_searched(native, monkeypatch):
     """Nothing is opened, and nothing told."""
-    monkeypatch.setattr(reader, "FEWEST", 100_000)
+    monkeypatch.setattr(reader, "LEAST_BYTES", 1 << 40)
     monkeypatch.setattr(journal_windows, "RawFile", None)
     found, usual, told = scanned(native("made"), output_groups("a.service"))
     assert found == usual
     assert not told
+
+
+@pytest.mark.parametrize("name", ["FEWEST", "_SCANNED"])
+def test_a_unit_with_few_entries_is_not_searched_for(name, native, monkeypatch):
+    """However large the journal is: to read their messages takes less time than to look at all bytes."""
+    few, size = (reader, 2000) if name == "FEWEST" else (journal_windows, 100)
+    monkeypatch.setattr(few, name, size)
+    found, usual, told = scanned(native("made"), output_groups("a.service"))
+    assert found == usual
+    assert not told
+    monkeypatch.setattr(journal_windows.RawFile, "most", lambda *_: 1 << 40)
+    assert scanned(native("made"), output_groups("a.service"))[2].startswith("searched")
 
 
 def test_an_unreadable_file_is_read_in_the_ordinary_way(native, tmp_path, monkeypatch):

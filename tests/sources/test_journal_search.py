@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from triage.sources.export import parse_export
 from triage.sources.files import inspect
+from triage.sources.journal_hash import siphash24
 from triage.sources.journal_objects import JournalFile, OtherwiseError
 from triage.sources.journal_raw import RawFile, Search
 from triage.sources.query import matches, output_groups
@@ -79,3 +80,51 @@ def test_a_damaged_file_is_read_otherwise_or_as_it_is(flips, header, share, jour
     except OtherwiseError as error:
         assert str(error)
     path.unlink()
+
+
+@pytest.mark.parametrize(
+    ("size", "value"), [(0, 0x726FDB47DD0E0E31), (8, 0x93F5F5799A932462), (15, 0xA129CA6149BE45E5)]
+)
+def test_the_hash_is_siphash(size, value):
+    """Values of the reference implementation, for the bytes and the key that it uses."""
+    assert siphash24(bytes(range(size)), bytes(range(16))) == value
+
+
+@pytest.mark.parametrize("name", ["lab", "sglang", "user"])
+def test_entries_are_counted_through_the_hash_table(name, journal_dir, export):
+    """Of each unit as many as the export has, of a unit that is not there none."""
+    entries = list(parse_export([export(name)]))
+    file = RawFile(journal_dir(name) / "system.journal")
+    units = {entry.fields["_SYSTEMD_UNIT"] for entry in entries if "_SYSTEMD_UNIT" in entry.fields}
+    for unit in [*units, "other.service"]:
+        groups = output_groups(unit)
+        assert file.most(groups) == sum(matches(groups, entry.fields) for entry in entries)
+    assert file.most([(("_UID", "0"), ("_UID", "1000"), ("_SYSTEMD_UNIT", "other.service"))]) == 0
+    assert file.most([]) == file.entries == len(entries)
+    file.close()
+
+
+def test_where_hashes_have_no_key_all_entries_count(journal_dir, tmp_path):
+    """Files of systemd 245 and older use another hash."""
+    data = bytearray((journal_dir("lab") / "system.journal").read_bytes())
+    data[12] &= ~4
+    (tmp_path / "system.journal").write_bytes(data)
+    file = RawFile(tmp_path / "system.journal")
+    assert file.most(output_groups("other.service")) == file.entries > 0
+    file.close()
+
+
+def test_a_chain_of_hashes_without_an_end_is_damage(journal_dir, tmp_path):
+    """A data object that follows itself."""
+    path = journal_dir("lab") / "system.journal"
+    file = RawFile(path)
+    wanted = siphash24(b"_UID=0", file._key)
+    at = file._buckets + wanted % file._most_buckets * 16
+    file.close()
+    data = bytearray(path.read_bytes())
+    first = int.from_bytes(data[at : at + 8], "little")
+    data[first + 16 : first + 24] = b"\1" * 8
+    data[first + 24 : first + 32] = first.to_bytes(8, "little")
+    (tmp_path / "system.journal").write_bytes(data)
+    with pytest.raises(OtherwiseError, match="hash table"):
+        RawFile(tmp_path / "system.journal").count(b"_UID=0")

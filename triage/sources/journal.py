@@ -16,7 +16,7 @@ from triage.sources.reader import BLOCK, Around, large
 from triage.typed import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from triage.sources.query import Group, JournalQuery
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
 
 _NEEDED = (
     "_next", "_previous", "_get", "_get_all", "_get_realtime", "_get_cursor", "add_match", "add_disjunction",
-    "seek_head", "seek_tail", "seek_realtime", "seek_cursor", "query_unique", "data_threshold",
+    "flush_matches", "get_usage", "seek_head", "seek_tail", "seek_realtime", "seek_cursor", "query_unique",
+    "data_threshold",
 )  # fmt: skip
 _LOCAL_ONLY = 1
+_MARKED = 256  # one entry of so many
+_ALIKE = 16
 
 
 def load() -> Any:
@@ -49,6 +52,7 @@ class LibsystemdReader:
         self._factory = factory
         self._query = query
         self.notes: list[str] = []
+        self._used: tuple[Any, int] | None = None
         if query.files or query.namespace is not None:
             # libsystemd leaves the folders of namespaces out, so their files are named one by one.
             self._where: dict[str, Any] = {"flags": 0, "files": [str(path) for path in journal_files(query)]}
@@ -85,7 +89,7 @@ class LibsystemdReader:
         newest_first: bool = False,
         limit: int | None = None,
     ) -> Iterator[Entry]:
-        journal = self.opened(groups)
+        journal = self._used_before(groups) if limit == 1 else self.opened(groups)
         step = journal._previous if newest_first else journal._next
         seek(journal, since, until, newest_first=newest_first)
         number = 0
@@ -126,22 +130,23 @@ class LibsystemdReader:
     def _scan(self, journal: Any, groups: Sequence[Group], until: int | None, select: Select) -> Iterator[Entry]:
         """Yield what `select` picks of the entries from a place in the journal on."""
         forward, get, time_of, cursor_of = journal._next, journal._get, journal._get_realtime, journal._get_cursor
+        again = _Again(lambda: self.opened(groups))
         number = 0
         more = True
         while more:
             messages: list[bytes] = []
+            marks: list[str] = []
             keep = messages.append
-            first = ""
             try:
-                for _ in range(BLOCK):
+                for index in range(BLOCK):
                     if not forward():
                         more = False
                         break
                     if until is not None and time_of() > until:
-                        journal._previous()
                         more = False
                         break
-                    first = first or cursor_of()
+                    if not index % _MARKED:
+                        marks.append(cursor_of())
                     try:
                         keep(get("MESSAGE"))
                     except (KeyError, OSError):
@@ -149,50 +154,81 @@ class LibsystemdReader:
             except OSError:
                 more = False  # see `_moved`
             wanted = select(messages) if messages else ()
-            if wanted:
-                yield from self._walk(journal, groups, first, len(messages), wanted, number)
+            yield from again.entries(marks, wanted, number)
             number += len(messages)
-
-    def _walk(
-        self, journal: Any, groups: Sequence[Group], first: str, size: int, wanted: Sequence[int], number: int
-    ) -> Iterator[Entry]:
-        """Go back over a block of `size` entries, yield the wanted ones, and return to its last entry."""
-        last = back = None
-        try:
-            last = journal._get_cursor()
-            if size == 1 or journal._previous(size - 1):
-                back = journal if journal._get_cursor() == first else None
-        except OSError:
-            pass  # libsystemd closed a damaged file in the midst of the block
-        if back is None:
-            back = self.opened(groups)
-            back.seek_cursor(first)
-            _moved(back._next)
-        at = 0
-        try:
-            for index in wanted:
-                if index > at and not back._next(index - at):
-                    break
-                at = index
-                yield entry_here(back, back._get_realtime(), number + index)
-            if back is not journal and last is not None:
-                journal.seek_cursor(last)
-                journal._next()
-            elif at < size - 1:
-                journal._next(size - 1 - at)
-        except OSError:
-            return
 
     def opened(self, groups: Sequence[Group]) -> Any:
         """Take matches; return systemd-python's reader for them, at no place yet."""
         journal = self._factory(**self._where)
         journal.data_threshold = MAX_VALUE + 4096
-        for index, group in enumerate(groups):
-            if index:
-                journal.add_disjunction()
-            for name, value in group:
-                journal.add_match(f"{name}={value}")
+        _match(journal, groups)
         return journal
+
+    def _used_before(self, groups: Sequence[Group]) -> Any:
+        """Return a reader to look one entry up: opening files and mapping them is most of what that costs.
+
+        libsystemd closes a damaged file for good; then another one is opened, which reads it up to the damage.
+        """
+        if self._used is not None:
+            journal, size = self._used
+            if journal.get_usage() == size:
+                journal.flush_matches()
+                _match(journal, groups)
+                return journal
+        journal = self.opened(groups)
+        self._used = journal, journal.get_usage()
+        return journal
+
+
+def _match(journal: Any, groups: Sequence[Group]) -> None:
+    for index, group in enumerate(groups):
+        if index:
+            journal.add_disjunction()
+        for name, value in group:
+            journal.add_match(f"{name}={value}")
+
+
+class _Again:
+    """Reads entries of blocks again, and now whole: to seek a mark costs less than to go back over a block."""
+
+    def __init__(self, opened: Callable[[], Any]) -> None:
+        self._opened = opened
+        self._journal: Any = None
+
+    def entries(self, marks: Sequence[str], wanted: Sequence[int], number: int) -> Iterator[Entry]:
+        """Take the cursors of a block's marked entries, the indices of entries, and the first one's running number."""
+        at = -1
+        try:
+            for index in wanted:
+                mark = index // _MARKED
+                if at < mark * _MARKED:
+                    at = self._find(marks, mark)
+                if index > at and not self._journal._next(index - at):
+                    return
+                at = index
+                yield entry_here(self._journal, self._journal._get_realtime(), number + index)
+        except OSError:
+            return
+
+    def _find(self, marks: Sequence[str], mark: int) -> int:
+        """Go to a marked entry, or else to the first one; return the index of where that is."""
+        if self._journal is not None and self._found(marks[mark]):
+            return mark * _MARKED
+        # As yet there is none, or it has closed a damaged file.
+        self._journal = self._opened()
+        if self._found(marks[mark]):
+            return mark * _MARKED
+        self._journal.seek_cursor(marks[0])
+        _moved(self._journal._next)
+        return 0
+
+    def _found(self, cursor: str) -> bool:
+        try:
+            self._journal.seek_cursor(cursor)
+            # Entries of the same time in other files may come before it.
+            return any(self._journal._get_cursor() == cursor for _ in range(_ALIKE) if self._journal._next())
+        except OSError:
+            return False
 
 
 def seek(journal: Any, since: int | None, until: int | None, *, newest_first: bool) -> None:
@@ -221,13 +257,14 @@ def entry_here(journal: Any, realtime: int, number: int) -> Entry:
         found = journal._get_all()
     except (OSError, UnicodeError):  # a damaged value, or the name of a field
         found = _one_by_one(journal)
-    fields: dict[str, str] = {}
-    for name, value in found.items():
-        if name in FIELDS:
-            try:
-                fields[name] = value.decode() if len(value) <= MAX_VALUE else _text(value)
-            except (AttributeError, UnicodeDecodeError):
-                fields[name] = _text(value)
+    fields: dict[str, str]
+    try:
+        fields = {name: value.decode() for name, value in found.items() if name in FIELDS}
+        odd = max(map(len, found.values()), default=0) > MAX_VALUE
+    except (AttributeError, UnicodeDecodeError):
+        odd = True
+    if odd:
+        fields = {name: _text(value) for name, value in found.items() if name in FIELDS}
     return Entry(fields, realtime, journal._get_cursor(), number)
 
 

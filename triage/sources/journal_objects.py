@@ -10,6 +10,7 @@ import struct
 from array import array
 
 from triage.records import dataclass
+from triage.sources.journal_hash import siphash24
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,9 +25,11 @@ _OBJECT = struct.Struct("<BB6xQ")  # type, flags, size
 _DATA = struct.Struct("<BB6xQQQQQQQ")  # ..., hash, next in hash, next of field, entry, entry array, number of entries
 _ENTRY = struct.Struct("<BB6xQQQQ16sQ")  # ..., seqnum, realtime, monotonic, boot, xor of the hashes; then its items
 _ARRAY = struct.Struct("<BB6xQQ")  # ..., the next array; then offsets of entries
+_BUCKET = struct.Struct("<QQ")  # the first and the last object of a hash table's bucket
 _KEYED_HASH, _ZSTD_USED, _COMPACT = 1 << 2, 1 << 3, 1 << 4
 _KNOWN = _KEYED_HASH | _ZSTD_USED | _COMPACT
 _MOST_ITEMS = 4096
+_MOST_ALIKE = 1000
 _ALIGNED = bytes(range(0, 256, 8))
 
 
@@ -83,20 +86,45 @@ class JournalFile:
         if len(raw) < _HEADER.size or not raw.startswith(b"LPKSHHRH"):
             raise self._otherwise("no journal file")
         header = _HEADER.unpack(raw)
+        self.entries: int = header[16]
+        self.first, self.last = header[20], header[21]
         incompatible, state, sequence, start, arena, tail = (header[at] for at in (2, 3, 7, 8, 9, 14))
-        self.entries, self.first, self.last = header[16], header[20], header[21]
         if incompatible & ~_KNOWN:
             raise self._otherwise(f"incompatible flags {incompatible:#x}")
         if os.fstat(self._fd).st_size < start + arena or start < _HEADER.size:
             raise self._otherwise("cut short")
         self.online = state == ONLINE
         self._sequence = sequence.hex()
+        self._key = header[4] if incompatible & _KEYED_HASH else None
+        self._buckets, self._most_buckets = header[10], header[11] // _BUCKET.size
         self._compact = bool(incompatible & _COMPACT)
         self._payload = 72 if self._compact else 64
         self._start, self._size = start, start + arena
         # The arena is allocated in advance; behind the last object there is nothing. What journald appends from now on
         # is not looked for here.
-        self._end = min(tail + self._object(tail)[2], self._size) if tail else start
+        self._end: int = min(tail + self._object(tail)[2], self._size) if tail else start
+
+    @property
+    def size(self) -> int:
+        """Bytes in use."""
+        return self._end
+
+    def count(self, payload: bytes) -> int:
+        """Take `NAME=value`; return how many entries have it, or all, where files as old as this can't be asked."""
+        if self._key is None:
+            return self.entries
+        if not self._most_buckets:
+            raise self._otherwise("no hash table")
+        wanted = siphash24(payload, self._key)
+        at = self._unpack(_BUCKET, self._buckets + wanted % self._most_buckets * _BUCKET.size)[0]
+        for _ in range(_MOST_ALIKE):
+            if not at:
+                return 0
+            row = self._unpack(_DATA, at)
+            if row[3] == wanted:
+                return int(row[8])
+            at = row[4]
+        raise self._otherwise("a hash table that is full")
 
     def _object(self, offset: int, *, strict: bool = True) -> tuple[int, int, int]:
         raw = self._bytes(offset, _OBJECT.size)
@@ -138,8 +166,8 @@ class JournalFile:
         for items in self._arrays(data.array, max(data.entries - 1, 0)):
             yield from items
 
-    def _check(self, offset: int) -> int:
-        """Return how many entries refer to an object. Raises `OtherwiseError` where libsystemd would lose its way."""
+    def _check(self, offset: int) -> None:
+        """Raise `OtherwiseError` where libsystemd would lose its way along the entries that refer to an object."""
         data = self._data(offset)
         before = data.entry
         for items in self._arrays(data.array, max(data.entries - 1, 0)):
@@ -150,7 +178,6 @@ class JournalFile:
             before = offsets[-1]
         if before >= self._size:
             raise self._otherwise("an entry beyond the end")
-        return data.entries
 
     def _arrays(self, at: int, left: int) -> Iterator[array[int]]:
         """Yield the offsets in a chain of arrays of entries, `left` of them."""

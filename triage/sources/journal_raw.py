@@ -32,7 +32,7 @@ _REACHES = (4 << 10, 64 << 10, MAX_VALUE + (8 << 10))
 class Search:
     """What to look for: literals, and the entries that match one of the groups.
 
-    After `left` hits and entries it is no longer worth it. `entries` counts those that match, in all files searched.
+    After `left` hits and entries it is no longer worth it.
     """
 
     def __init__(self, needles: Iterable[bytes], groups: Sequence[Group], left: int) -> None:
@@ -42,7 +42,6 @@ class Search:
         self.find = finder(literals)
         self.longest = max(map(len, literals))
         self.left = left
-        self.entries = 0
 
     def spend(self, count: int) -> None:
         """Count hits or entries. Raises `OtherwiseError` where there are too many."""
@@ -53,6 +52,18 @@ class Search:
 
 class RawFile(JournalFile):
     """A journal file that can be searched."""
+
+    def most(self, groups: Sequence[Group]) -> int:
+        """Return how many entries match one of the groups, at most; nothing is searched for that."""
+        if not groups:
+            return self.entries
+        found = 0
+        for group in groups:
+            counts: dict[str, int] = {}
+            for name, value in group:
+                counts[name] = counts.get(name, 0) + self.count(f"{name}={value}".encode())
+            found += min(counts.values())
+        return min(found, self.entries)
 
     def find(self, search: Search) -> list[Found]:
         """Return the entries that match and whose message holds a literal, in the file's order."""
@@ -72,10 +83,9 @@ class RawFile(JournalFile):
                 places[told].add(offset)
             elif (data := self._holder(end)) is not None:
                 hits[data.offset] = data
-        counts = {offset: self._check(offset) for offset in set().union(*places.values())}
+        for offset in set().union(*places.values()):
+            self._check(offset)
         offsets = [_offsets(group, places) for group in groups]
-        of_groups = (min(sum(counts[at] for at in values) for values in terms) for terms in offsets)
-        search.entries += sum(of_groups) if groups else self.entries
         found: dict[int, Found] = {}
         for data in hits.values():
             search.spend(data.entries)

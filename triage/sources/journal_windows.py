@@ -31,6 +31,7 @@ LEAST_HITS = 1000
 
 _WORTH = 100  # one entry of so many may have a hit; where more have, the ordinary way is as fast
 _NEAR = 1000
+_SCANNED = 4000  # bytes that are searched in the time that libsystemd takes for one message
 LOST: Final = "an entry is not where libsystemd was told to find it"
 _SURELY_WRITTEN = 5_000_000  # what is younger than this, in microseconds, may still be on its way into the file
 
@@ -85,8 +86,8 @@ def windows(
 
 
 class Windows:
-    """What to read of a journal: the wanted ones of so many entries that match, in order, and the time from which on
-    everything is to be read.
+    """What to read of a journal: the wanted ones of about so many entries that match, in order, and the time from which
+    on everything is to be read.
     """
 
     def __init__(self, wanted: list[Found], entries: int, live_from: int | None) -> None:
@@ -105,15 +106,16 @@ def look(
 ) -> Windows | None:
     """Take journal files, matches, a span of time, and what to look for; return what is to be read.
 
-    None where so few entries lie in the span that it is not worth it. Raises `OtherwiseError` where the files are not
+    None where so few entries match that it is not worth it. Raises `OtherwiseError` where the files are not
     what is known here, hold too many hits, or their order is not that of time.
     """
     files: list[RawFile] = []
     now = time.time_ns() // 1000
     try:
         files.extend(map(RawFile, paths))
-        within = [_share(file, since, until) for file in files]
-        if sum(within) < reader.FEWEST:
+        within = [_share(file, groups, since, until) for file in files]
+        size = sum(file.size for file, entries in zip(files, within, strict=True) if entries)
+        if sum(within) < max(reader.FEWEST, size // _SCANNED):
             return None
         for path, entries in zip(paths, within, strict=True):
             if entries and (damage := inspect(path)[2]):
@@ -133,19 +135,19 @@ def look(
             file.close()
     online = any(file.online for file in files)
     chosen = [one for one in found.values() if (since or 0) <= one.realtime <= (until or one.realtime)]
-    return Windows(_in_order(chosen), search.entries, now - _SURELY_WRITTEN if online else None)
+    return Windows(_in_order(chosen), sum(within), now - _SURELY_WRITTEN if online else None)
 
 
-def _share(file: RawFile, since: int | None, until: int | None) -> int:
-    """Return about how many entries of a file lie within a span."""
+def _share(file: RawFile, groups: Sequence[Group], since: int | None, until: int | None) -> int:
+    """Return about how many entries of a file match and lie within a span."""
     if not file.entries:
         return 0
     low, high = max(file.first, since or 0), file.last if until is None else min(file.last, until)
     if file.first > file.last:
         raise OtherwiseError("the clock was set back")
-    if high < low:
+    if high < low or not (most := file.most(groups)):
         return 0
-    share: int = file.entries * (high - low) // max(file.last - file.first, 1)
+    share: int = most * (high - low) // max(file.last - file.first, 1)
     return max(1, share)
 
 

@@ -193,7 +193,11 @@ class _Filter:
                 continue
             if until is not None and time > until:
                 continue
-            if all(fields.get(name) in values for name, values in terms):
+            # Hardly any entry passes the first; a loop is half the time of `all`.
+            for name, values in terms:
+                if fields.get(name) not in values:
+                    break
+            else:
                 return True
         return False
 

@@ -35,11 +35,11 @@ class Around(Protocol):
 BLOCK = 4096
 """Entries of a block that is looked over at once."""
 
-FEWEST = 100_000
-"""Entries of a journal below which every message is read."""
+FEWEST = 5000
+"""Entries that match, below which every message is read."""
 
-LEAST_BYTES = 200
-"""Bytes that an entry has in a journal file, at least."""
+LEAST_BYTES = 8 << 20
+"""Size of a journal below which its files are not looked at for that; journald allocates as much at once."""
 
 
 def large(query: JournalQuery) -> list[Path]:
@@ -49,7 +49,7 @@ def large(query: JournalQuery) -> list[Path]:
         size = sum(path.stat().st_size for path in paths)
     except OSError:
         return []  # one was removed
-    return paths if size >= FEWEST * LEAST_BYTES else []
+    return paths if size > LEAST_BYTES else []
 
 
 class Reader(Protocol):
