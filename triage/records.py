@@ -26,10 +26,17 @@ class _Field:
 
     __slots__ = ("compare", "default", "factory", "init", "repr")
 
-    def __init__(self, default: Any, factory: Any = _MISSING, **flags: bool) -> None:
-        self.default, self.factory = default, factory
-        self.init, self.repr, self.compare = (flags.get(name, True) for name in ("init", "repr", "compare"))
+    def __init__(
+        self, default: Any, factory: Any = _MISSING, *, init: bool = True, repr: bool = True, compare: bool = True
+    ) -> None:
+        self.default = default
+        self.factory = factory
+        self.init = init
+        self.repr = repr
+        self.compare = compare
 
+
+_NEEDED = _Field(_MISSING)
 
 if TYPE_CHECKING:
     from dataclasses import dataclass, field, replace
@@ -60,26 +67,26 @@ def names_of(one: object) -> tuple[str, ...]:
 
 def _made(cls: Any, slots: bool, frozen: bool, eq: bool, shown: bool) -> Any:
     fields: dict[str, Any] = {}
-    for base in reversed(cls.__mro__[1:]):
-        fields.update(base.__dict__.get("__record__", {}))
+    if len(cls.__mro__) > 2:
+        for base in reversed(cls.__mro__[1:]):
+            fields.update(base.__dict__.get("__record__", {}))
     space = dict(cls.__dict__)
-    own = []
-    for name, kind in cls.__annotations__.items():
-        if "ClassVar" in str(kind):
+    own = [name for name, kind in cls.__annotations__.items() if "ClassVar" not in str(kind)]
+    for name in own:
+        if name not in space:
+            fields[name] = _NEEDED
             continue
-        said = space.get(name, _MISSING)
-        fields[name] = said if isinstance(said, _Field) else _Field(said)
-        own.append(name)
-        if isinstance(said, _Field) or slots:
-            space.pop(name, None)
-        if not slots and fields[name].default is not _MISSING:
-            space[name] = fields[name].default
-    space.update(__record__=fields, __match_args__=tuple(name for name, said in fields.items() if said.init))
-    space["__dataclass_fields__"] = _Described()
+        said = space.pop(name)
+        said = fields[name] = said if isinstance(said, _Field) else _Field(said)
+        if not slots and said.default is not _MISSING:
+            space[name] = said.default
+    space["__record__"] = fields
+    space["__match_args__"] = tuple([name for name, said in fields.items() if said.init])
+    space["__dataclass_fields__"] = _DESCRIBED
     if slots:
-        space["__slots__"] = tuple(own)
-        space.pop("__dict__", None)
-        space.pop("__weakref__", None)
+        space["__slots__"] = own
+        space["__qualname__"] = cls.__qualname__
+        del space["__dict__"], space["__weakref__"]
     if frozen:
         space.update(__setattr__=_refuse, __delattr__=_refuse, __getstate__=_state, __setstate__=_restore)
     if shown and "__repr__" not in space:
@@ -88,11 +95,10 @@ def _made(cls: Any, slots: bool, frozen: bool, eq: bool, shown: bool) -> Any:
         values = _getter([name for name, said in fields.items() if said.compare])
         space.setdefault("__eq__", _equal(values))
         space["__hash__"] = (lambda self: hash(values(self))) if frozen else None
-    space["__init__"] = None
-    made = type(cls)(cls.__name__, cls.__bases__, space) if slots else _filled(cls, space)
-    made.__init__ = _first(made, fields, frozen)
-    made.__qualname__ = cls.__qualname__
-    return made
+    made: list[Any] = []
+    space["__init__"] = _first(made, fields, frozen)
+    made.append(type(cls)(cls.__name__, cls.__bases__, space) if slots else _filled(cls, space))
+    return made[0]
 
 
 def _filled(cls: Any, space: dict[str, Any]) -> Any:
@@ -104,8 +110,11 @@ def _filled(cls: Any, space: dict[str, Any]) -> Any:
     return cls
 
 
-def _first(cls: Any, fields: dict[str, Any], frozen: bool) -> Any:
+def _first(made: list[Any], fields: dict[str, Any], frozen: bool) -> Any:
+    """Return the `__init__` that is there until the class is first called; `made` will hold the class."""
+
     def __init__(self: Any, *args: Any, **named: Any) -> None:
+        (cls,) = made
         init = cls.__init__ = _by_fields(cls, fields, frozen)
         init(self, *args, **named)
 
@@ -228,3 +237,6 @@ class _Described:
             fields[name] = made
         cls.__dataclass_fields__ = fields
         return fields
+
+
+_DESCRIBED = _Described()
