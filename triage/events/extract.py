@@ -7,19 +7,20 @@ engine tells of its run, then decisive lines; what nobody knows may become a pro
 
 from __future__ import annotations
 
-from triage.events import coredump, kernel
+from functools import cached_property
+
 from triage.events.candidates import Wanted
 from triage.events.command import CommandReader
 from triage.events.message import MessageReader
 from triage.events.native import NativeAssembler
 from triage.events.native_shapes import may_start
 from triage.events.positions import evidence
+from triage.events.quoted import may_be_copy
 from triage.events.server import ServerReader
 from triage.events.status import StatusReader
 from triage.events.torchelastic import TorchElastic
 from triage.events.traceback import TracebackAssembler
 from triage.events.tracks import Moments, Track, Tracks
-from triage.events.unit import UnitReader
 from triage.fingerprint import mask_volatile
 from triage.lines.decode import TOO_LONG
 from triage.model import Event, Gap
@@ -29,6 +30,8 @@ from triage.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from triage.events.kernel import KernelReader
+    from triage.events.unit import UnitReader
     from triage.model import Line
     from triage.patterns import LinePattern
     from triage.repeats import Repeats
@@ -87,16 +90,14 @@ class Extractor:
         self._tracebacks = TracebackAssembler(self._ends)
         self._elastic = TorchElastic()
         self._server = ServerReader()
-        self._units = UnitReader()
         self._status = StatusReader()
         self._commands = CommandReader()
-        self._kernel = kernel.KernelReader()
         messages = self._messages
         self._wanted = Wanted(
             [
                 (_ASKED, messages.may_be_asked), (_NATIVE, may_start), (_SERVER, self._server.may_want),
                 (_COMMAND, self._commands.may_want), (_STATUS, self._status.may_want), (_KNOWN, messages.may_know),
-                (_COPY, kernel.may_be_copy), (_ELASTIC, self._elastic.may_want), (_GUESS, messages.may_guess),
+                (_COPY, may_be_copy), (_ELASTIC, self._elastic.may_want), (_GUESS, messages.may_guess),
             ]
         )  # fmt: skip
         self._out = Extraction()
@@ -115,8 +116,7 @@ class Extractor:
             return
         if line.origin == "manager":
             self._transported = True
-            dump = coredump.parse(line)
-            self._keep(dump if dump is not None else self._units.parse(line))
+            self._keep(self._managed(line))
             return
         if line.origin == "kernel":
             self._transported = True
@@ -151,6 +151,27 @@ class Extractor:
             event.data["inside"] = "1"
             self._keep(event)
 
+    # Most logs hold no line of systemd's or the kernel's: their readers are loaded when one comes.
+
+    @cached_property
+    def _units(self) -> UnitReader:
+        from triage.events.unit import UnitReader
+
+        return UnitReader()
+
+    @cached_property
+    def _kernel(self) -> KernelReader:
+        from triage.events.kernel import KernelReader
+
+        return KernelReader()
+
+    def _managed(self, line: Line) -> Event | None:
+        """Read a line of systemd's: a core dump, or what became of a unit."""
+        from triage.events import coredump
+
+        dump = coredump.parse(line)
+        return dump if dump is not None else self._units.parse(line)
+
     def _single(self, line: Line, track: Track, wanted: int) -> bool:
         """Read a line that stands for itself; return whether it became a failure of its own.
 
@@ -166,6 +187,8 @@ class Extractor:
         self._keep_all(heard)
         known = self._messages.known(line) if wanted & _KNOWN else None
         if known is None and wanted & _COPY and not self._transported:
+            from triage.events import kernel
+
             known = kernel.parse_text(line)
         if known is None and wanted & _ELASTIC:
             known = self._elastic.single(line)
@@ -252,7 +275,8 @@ class Extractor:
 
     def flush(self) -> None:
         """Finish what is still open, as it is: the log ends here, or nothing has been written for a while."""
-        self._keep_all(self._kernel.close())
+        if "_kernel" in self.__dict__:
+            self._keep_all(self._kernel.close())
         self._keep_all(self._native.close())
         self._keep_all(self._tracebacks.close())
         self._keep_all(self._elastic.close())

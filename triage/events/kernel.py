@@ -18,6 +18,7 @@ from triage.data import knowledge
 from triage.events.cgroup import owner
 from triage.events.kernel_oom import OomReader, near
 from triage.events.positions import TEXT_LIMIT, evidence, position
+from triage.events.quoted import may_be_copy
 from triage.lazy import regex
 from triage.model import Event
 from triage.typed import TYPE_CHECKING, Any
@@ -80,11 +81,6 @@ def parse(line: Line) -> Event | None:
     reader = KernelReader()
     events = reader.feed(line) or reader.close()
     return events[0] if events else None
-
-
-def may_be_copy(text: str) -> bool:
-    """Take a text; return whether such a line may be a copy of what `parse_text` takes, whatever its digits are."""
-    return "illed process" in text or "oom-kill:" in text or "NVRM: Xid (" in text
 
 
 def parse_text(line: Line) -> Event | None:

@@ -10,10 +10,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 
-from triage.events.coredump import CoreText
 from triage.events.native_crash import Crash, Frames
-from triage.events.native_panic import Panic
-from triage.events.native_pyspy import PySpyProcess
 from triage.events.native_shapes import Found, glued_at, inner_of, start_of
 from triage.events.native_soft import NativeSingles
 from triage.records import dataclass, field
@@ -23,7 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from re import Match
 
+    from triage.events.coredump import CoreText
+    from triage.events.native_panic import Panic
+    from triage.events.native_pyspy import PySpyProcess
     from triage.model import Event, Line
+
+    Block = Crash | Panic | PySpyProcess | CoreText
 
 _PATIENCE = 300
 _MAX_OPEN_HERE = 64
@@ -32,7 +34,6 @@ _MAX_STREAMS = 1024
 _DUMP = 48_000
 _DUMPS = 2_000_000
 
-Block = Crash | Panic | PySpyProcess | CoreText
 _CRASH_HEADS = frozenset({"terminate", "fatal", "glibc", "assert", "handler", "overflow", "timeout"})
 
 
@@ -168,6 +169,10 @@ class NativeAssembler:
         stream.writer = block
 
     def _open(self, stream: _Stream, line: Line, text: str, shape: Found) -> None:
+        from triage.events.coredump import CoreText
+        from triage.events.native_panic import Panic
+        from triage.events.native_pyspy import PySpyProcess
+
         kind, found = shape
         block: Block | None = None
         if kind == "panic" and found is not None:

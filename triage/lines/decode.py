@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from triage.lazy import regex
 from triage.model import Entry
-from triage.sources.export import FIELDS, parse_export
 from triage.typed import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -179,6 +178,8 @@ class Grouper:
 
 
 def _read_export(lines: list[Physical]) -> Iterator[Unit]:
+    from triage.sources.export import parse_export
+
     starts: list[tuple[int, Physical]] = []
     fed = 0
     for line in lines:
@@ -194,6 +195,8 @@ def _read_export(lines: list[Physical]) -> Iterator[Unit]:
 
 
 def _read_verbose(lines: list[Physical]) -> Entry:
+    from triage.sources.export import FIELDS
+
     values: dict[str, list[str]] = {}
     into: list[str] = []
     blanks = 0
@@ -222,6 +225,8 @@ def entry_of(record: dict[str, Any], offset: int) -> Entry | None:
     """
     if "__REALTIME_TIMESTAMP" not in record and "__CURSOR" not in record and "_BOOT_ID" not in record:
         return None
+    from triage.sources.export import FIELDS
+
     fields: dict[str, str] = {}
     for name, value in record.items():
         if name in FIELDS:
