@@ -28,7 +28,10 @@ _LONGEST = 16_384
 
 
 class CommandReader:
-    """Finds command lines and reads the launch arguments off them."""
+    """Finds command lines and reads the launch arguments off them.
+
+    `first` is the line where a command begins that goes on in the next one.
+    """
 
     def __init__(self) -> None:
         words: list[str] = []
@@ -37,13 +40,8 @@ class CommandReader:
             words += [f"{program} {verb}" for program, verbs in engine["programs"].items() for verb in verbs]
         self._words = tuple(words)
         self._candidates = Candidates([words])
-        self._first: Line | None = None
+        self.first: Line | None = None
         self._parts: list[str] = []
-
-    @property
-    def open(self) -> bool:
-        """Whether a command goes on in the next line."""
-        return self._first is not None
 
     def may_want(self, text: str) -> bool:
         """Take a text; return whether a command may begin with such a line, whatever its digits are."""
@@ -52,15 +50,15 @@ class CommandReader:
     def feed(self, line: Line) -> Event | None:
         """Take a line of the service; return the arguments of a command that ends with it, None if none does."""
         text = line.text
-        if self._first is None:
+        if self.first is None:
             if not self._begins(text):
                 return None
-            self._first = line
+            self.first = line
         self._parts.append(text.rstrip().removesuffix("\\"))
         if text.rstrip().endswith("\\") and len(self._parts) < _MOST_LINES:
             return None
-        first, command = self._first, " ".join(self._parts)
-        self._first, self._parts = None, []
+        first, command = self.first, " ".join(self._parts)
+        self.first, self._parts = None, []
         return arguments(command, first) if self._starts(command) else None
 
     def _begins(self, text: str) -> bool:

@@ -28,7 +28,7 @@ from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from triage.events.kernel import KernelReader
     from triage.events.unit import UnitReader
@@ -183,8 +183,10 @@ class Extractor:
             self._keep_all(self._native.drain())
             return True
         heard = self._server.feed(line) if wanted & _SERVER else []
-        heard += self._pasted(line, wanted)
-        self._keep_all(heard)
+        if wanted & (_COMMAND | _STATUS) or self._commands.first or self._status.unit:
+            heard += self._pasted(line)
+        if heard:
+            self._keep_all(heard)
         known = self._messages.known(line) if wanted & _KNOWN else None
         if known is None and wanted & _COPY and not self._transported:
             from triage.events import kernel
@@ -195,19 +197,20 @@ class Extractor:
         severe = line.severity is not None and line.severity <= _ERROR
         if known is None and not heard and (wanted & _GUESS or severe):
             known = self._messages.guess(line)
-        self._keep(known)
+        if known is not None:
+            self._keep(known)
         known_kind = heard or known is not None or line.record or (line.severity or 0) > _WARNING
         if not known_kind and not self._messages.noise.covers(line.text):
             track.words.append((line.number, evidence(line)))
         return known is not None
 
-    def _pasted(self, line: Line, wanted: int) -> list[Event]:
+    def _pasted(self, line: Line) -> Iterator[Event]:
         """What people paste above a log: the command, and what systemctl says of the unit."""
-        command = self._commands.feed(line) if wanted & _COMMAND or self._commands.open else None
-        heard = [] if command is None else [command]
-        if (wanted & _STATUS or self._status.open) and line.cursor is None and line.pid is None:
-            heard += self._status.feed(line)
-        return heard
+        command = self._commands.feed(line)
+        if command is not None:
+            yield command
+        if line.cursor is None and line.pid is None:
+            yield from self._status.feed(line)
 
     def _inside(self, line: Line) -> None:
         """A line inside an exception's message: it is the exception's own, but what it says counts too."""

@@ -6,6 +6,8 @@ million: they are folded into one event until something else happens.
 
 from __future__ import annotations
 
+from itertools import count
+
 from triage.data import knowledge
 from triage.events.arguments import parse_arguments
 from triage.events.candidates import Candidates
@@ -34,7 +36,8 @@ class ServerReader:
         self._batch, self._request = regex(serving["batch"]), regex(serving["request"])
         self._health = regex(serving["health"])
         self._graceful_words, self._graceful = tuple(graceful["any"]), regex(graceful["re"])
-        self._folding: dict[str, Event] = {}
+        # The event of serving lines that is open for a unit, an invocation and a kind, and the number of the next one.
+        self._folding: dict[tuple[str | None, str | None, str], tuple[Event, Iterator[int]]] = {}
         words = [self._serving_words, self._ready_words, self._graceful_words]
         self._candidates = Candidates([*words, *(row[1] for row in self._phases), *(row[0] for row in self._facts)])
         self._first_phase, self._first_fact = len(words), len(words) + len(self._phases)
@@ -94,8 +97,7 @@ class ServerReader:
         found = self._request.search(text) if '"' in text or "uri=" in text else None
         if found:
             status = int(found["status"])
-            health = self._health.match(found["path"]) is not None
-            if health:
+            if self._health.match(found["path"]):
                 kind = "probe-ok" if status < 400 else "probe-failed"
             else:
                 kind = "ok" if status < 400 else "client-error" if status < 500 else "server-error"
@@ -103,15 +105,16 @@ class ServerReader:
             kind = "batch"
         else:
             return None
-        key = f"{line.unit}\0{line.invocation}\0{kind}"
-        open_event = self._folding.get(key)
-        if open_event is not None:
-            open_event.end = line.time
-            open_event.data["count"] = str(int(open_event.data["count"]) + 1)
-            open_event.data["last"] = str(line.number)
+        key = line.unit, line.invocation, kind
+        folding = self._folding.get(key)
+        if folding is not None:
+            event, numbers = folding
+            event.end = line.time
+            event.data["count"] = str(next(numbers))
+            event.data["last"] = str(line.number)
             return None
         event = _event(line, f"serving/{kind}", {"count": "1", "last": str(line.number)})
-        self._folding[key] = event
+        self._folding[key] = event, count(2)
         return event
 
 

@@ -30,19 +30,14 @@ _MOST_LINES = 40
 
 
 class StatusReader:
-    """Reads the blocks of `systemctl status` in a text."""
+    """Reads the blocks of `systemctl status` in a text; `unit` is the one whose block may go on with the next line."""
 
     def __init__(self) -> None:
-        self._unit: str | None = None
+        self.unit: str | None = None
         self._loaded = False
         self._left = 0
         rows = {row["id"]: row for row in knowledge("systemd")["rows"]}
         self._rows = {rule: rows[rule] for rule in ("systemd/failed", "systemd/main-exited")}
-
-    @property
-    def open(self) -> bool:
-        """Whether a block may go on with the next line."""
-        return self._unit is not None
 
     def may_want(self, text: str) -> bool:
         """Take a text; return whether such a line may be the heading of a block, whatever its digits are."""
@@ -58,13 +53,13 @@ class StatusReader:
         text = line.text
         heading = _heading(text)
         if heading:
-            self._unit, self._loaded, self._left = heading["unit"], False, _MOST_LINES
+            self.unit, self._loaded, self._left = heading["unit"], False, _MOST_LINES
             return
-        if self._unit is None:
+        if self.unit is None:
             return
         self._left -= 1
         if self._left <= 0 or not text.startswith(" ") or not (self._loaded or _LOADED.match(text)):
-            self._unit = None
+            self.unit = None
             return
         self._loaded = True
         result, main, process = _RESULT.match(text), _MAIN.match(text), _PROCESS.match(text)
@@ -84,7 +79,7 @@ class StatusReader:
         row = self._rows[rule]
         return Event(
             kind="unit", rule=rule, at=position(line), stream=line.stream, text=line.text.strip(), level=row["level"],
-            fatal=True, evidence=[evidence(line)], unit=self._unit, data={"unit": self._unit or "", **data},
+            fatal=True, evidence=[evidence(line)], unit=self.unit, data={"unit": self.unit or "", **data},
             end=line.time, order=line.number,
         )  # fmt: skip
 

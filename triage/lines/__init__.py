@@ -52,7 +52,7 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
     if votes.count(_texts(head, len(head))):
         builder.refresh()
     batches: Iterable[list[Unit]] = chain([head], _group(windows, grouper))
-    if newest_first(head, builder):
+    if newest_first(head, builder, votes.begins_record):
         batches = reverse(batches)
     out: list[Line] = []
     for batch in batches:

@@ -47,7 +47,7 @@ class Emitter:
                     Line(
                         body.rstrip(), said.stream, place[0], self._source, place[1], place[2], time, zoned,
                         said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, said.record,
-                        said.severity, where=said.where, carrier=said.carrier, stamp=peeler.stamp,
+                        said.severity, "service", None, said.where, 0, said.carrier, peeler.stamp,
                     )
                 )  # fmt: skip
             else:

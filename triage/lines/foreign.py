@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from itertools import repeat
 
 from triage.lazy import regex
 from triage.typed import TYPE_CHECKING
@@ -30,15 +31,18 @@ _SHARE = 0.6
 _RUN = regex(r"\d+|[ \t]+|[:-]|.")
 
 
-def foreign(texts: Sequence[str], peel: Callable[[str, int], int]) -> list[re.Pattern[str]]:
+def foreign(texts: Sequence[str], peel: Callable[[str, int], int], heads: Sequence[bool] = ()) -> list[re.Pattern[str]]:
     """Take lines in order, and what says where the text after the prefixes that are known begins; return the
     patterns of a foreign prefix, none where there is none.
 
-    `peel` takes a text and where to begin in it.
+    `peel` takes a text and where to begin in it. `heads` says of each line whether a record is known to begin with it.
     """
     forms: Counter[str] = Counter()
     own = 0
-    for text in texts:
+    for text, head in zip(texts, heads or repeat(False)):  # noqa: B905 - one of them has no end
+        if head:
+            own += 1
+            continue
         found = _OWN.search(text, 0, _LONGEST + 400)
         if found is None or found.start() > _LONGEST:
             continue

@@ -50,9 +50,10 @@ class Votes:
         objects: list[int] = []
         peeler = self._peeler
         nothing: Known = (Said(), None, False)
-        begins_record = peeler.begins_record
+        heads: list[bool] = []
         for index, text in enumerate(texts):
-            if begins_record(text) and not text.endswith("}"):
+            heads.append(peeler.begins_record(text))
+            if heads[-1] and not text.endswith("}"):
                 continue
             peeler.hits = []
             peeler.peel(text, 0, nothing)
@@ -71,10 +72,14 @@ class Votes:
                 changed |= self._accept(row.id)
         if _stands(objects, len(texts), _JSON_SHARE):
             changed |= self._accept(JSON)
-        return self._foreign(texts) or changed
+        return self._foreign(texts, heads) or changed
 
-    def _foreign(self, texts: Sequence[str]) -> bool:
-        """Learn a prefix that is no row's, once, from the first lines."""
+    def begins_record(self, text: str) -> bool:
+        """Take a line; return whether it is known to begin with the head of a record: nothing else can carry it."""
+        return not self._learned.foreign and self._peeler.begins_record(text)
+
+    def _foreign(self, texts: Sequence[str], heads: Sequence[bool]) -> bool:
+        """Learn a prefix that is no row's, once, from the first lines; `heads` are those that begin a record."""
         if self._learned.foreign or self._looked >= _FOREIGN_TRIES or JSON in self._learned.rows:
             return False
         self._looked += 1
@@ -89,7 +94,7 @@ class Votes:
             peeler.peel(text, at, nothing)
             return peeler.rest
 
-        self._learned.foreign = foreign(texts, peel)
+        self._learned.foreign = foreign(texts, peel, heads)
         return bool(self._learned.foreign)
 
     def _accept(self, name: str) -> bool:

@@ -11,7 +11,7 @@ from triage.model import Entry
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from triage.lines.build import Builder
     from triage.lines.decode import Unit
@@ -22,12 +22,14 @@ _STORED_ENTRY = 6
 _SOME_YEAR = 1_750_000_000.0
 
 
-def newest_first(units: list[Unit], builder: Builder) -> bool:
-    """Take the head of a log; say whether its transport's time stamps fall. Inner stamps prove nothing."""
+def newest_first(units: list[Unit], builder: Builder, begins_record: Callable[[str], bool]) -> bool:
+    """Take the head of a log, and what may know of a line that a record begins it, so that it has no transport; say
+    whether its transport's time stamps fall. Inner stamps prove nothing.
+    """
     looked_at = units[:_LOOKED_AT]
     falls = rises = 0
     before: float | None = None
-    for left, time in zip(range(len(looked_at), 0, -1), _times(looked_at, builder), strict=True):
+    for left, time in zip(range(len(looked_at), 0, -1), _times(looked_at, builder, begins_record), strict=True):
         if before is not None and time is not None:
             falls += time < before
             rises += time > before
@@ -38,18 +40,22 @@ def newest_first(units: list[Unit], builder: Builder) -> bool:
     return falls >= 2 and falls > 4 * rises
 
 
-def _times(units: list[Unit], builder: Builder) -> Iterator[float | None]:
+def _times(units: list[Unit], builder: Builder, begins_record: Callable[[str], bool]) -> Iterator[float | None]:
     timer = clock()
     timer.anchor = builder.clock.anchor or _SOME_YEAR
     peeler = Peeler(builder.learned, timer, Merger())
+    json = JSON in builder.learned.rows
     nothing: Known = (Said(), None, False)
     for unit in units:
         if len(unit) == 2:
             yield unit[0].realtime / 1e6 if unit[0].realtime else None
             continue
         text = decode(unit)
+        if not json and begins_record(text):
+            yield None
+            continue
         peeler.peel(text, 0, nothing)
-        if peeler.outer_time is None and JSON in builder.learned.rows:
+        if peeler.outer_time is None and json:
             yield builder.time_in(text[peeler.rest :])
         else:
             yield peeler.outer_time

@@ -62,13 +62,21 @@ class Peeler:
         # What may begin with some characters: for each level what may come from there on, and the quick way.
         self._by_first: dict[str, tuple[_Tries, _Quick | None]] = {}
         self._late: list[tuple[str, Row]] = []
+        # The short way: heads of records by the characters that they begin with, what was said by those behind which
+        # nothing more can be peeled, and the words of lines that take the long way.
+        self._heads: dict[str, _Quick] = {}
+        self._plain: dict[str, Said] = {}
+        self._words: list[str] = []
         self.refresh()
 
     def refresh(self) -> None:
         """Take note that `learned` has changed."""
         self._by_first.clear()
+        self._heads.clear()
+        self._plain.clear()
         self._memos = {row: {} for row in rows() if self._learned.uses(row)}
         self._late = [(row.need, row) for row in self._memos if row.need is not None]
+        self._words = [word for word, row in self._late if row.level == RECORD]
         self._foreign = self._learned.foreign
 
     def peel(self, text: str, position: int, known: Known, level: int = 0) -> None:
@@ -77,6 +85,8 @@ class Peeler:
         Stops after the prefix of a piece of a line. `level` is the least level that may still come: after a record head
         only record heads can follow.
         """
+        if not position and self._plain_head(text, known):
+            return
         by_first = self._by_first
         seconds = self.clock.seconds
         sums = self._merger.sums
@@ -174,15 +184,50 @@ class Peeler:
                 return found.end()
         return 0
 
+    def _plain_head(self, text: str, known: Known) -> bool:
+        """Peel a line that the head of a record begins, one that was peeled before, with nothing else behind it: the
+        short way for most lines of most logs. Return whether it is such a line.
+        """
+        head = self._heads.get(text[:_PLACES])
+        if head is None or self.hits is not None:
+            return False
+        at, stop, mark, memo, _, _ = head
+        seconds = self.clock.seconds.get(text[at:stop])
+        if seconds is None:
+            return False
+        end = text.find(mark, stop, stop + _LONGEST) + len(mark)
+        key = text[stop : end + _PLACES]
+        one = self._plain.get(key)
+        if one is None:
+            one = memo.get(text[:at] + text[stop:end])
+            first = text[end : end + _PLACES]
+            if one is None or (first and (self._by_first.get(first) or self._candidates(first))[0][RECORD]):
+                return False
+            if len(self._plain) > _KEPT:
+                self._plain.clear()
+            self._plain[key] = one
+        for word in self._words:
+            if word in text:
+                return False
+        said, time, zoned = known
+        self.outer, self.outer_time, self.zoned = said, time, zoned
+        self.said = self._merger.sums.get((said, one)) or self._merger.add(said, one)
+        self.time = seconds if time is None else time
+        self.rest = end
+        self.suffix = self.cut = None
+        self.partial = False
+        self.margin = 0
+        self.stamp = ""
+        return True
+
     def begins_record(self, text: str) -> bool:
         """Take a line; return whether it begins with the head of a record that was peeled before, in any second that
         was seen before: whatever else it says then, no prefix of a transport does.
         """
-        first = text[:_PLACES]
-        candidates, quick = self._by_first.get(first) or self._candidates(first)
-        if quick is None or quick[5].level != RECORD or self._foreign or candidates[0][0][4] is not quick[5]:
+        head = self._heads.get(text[:_PLACES])
+        if head is None:
             return False
-        at, stop, mark, memo = quick[:4]
+        at, stop, mark, memo, _, _ = head
         if text[at:stop] not in self.clock.seconds:
             return False
         return memo.get(text[:at] + text[stop : text.find(mark, stop, stop + _LONGEST) + len(mark)]) is not None
@@ -197,6 +242,9 @@ class Peeler:
                 quick = spec.at, spec.at + spec.length, spec.end, self._memos[row], read, row
         if len(self._by_first) > _KEPT:
             self._by_first.clear()
+            self._heads.clear()
+        if quick is not None and _is_plain(quick[5]) and quick[5] is fitting[0] and not self._foreign:
+            self._heads[first] = quick
         tries = [self._try(row) for row in fitting]
         levels = tuple(tuple(one for one in tries if one[0] >= level) for level in range(RECORD + 1))
         found = self._by_first[first] = levels, quick
@@ -204,3 +252,8 @@ class Peeler:
 
     def _try(self, row: Row) -> _Try:
         return row.level, row.match, self._memos[row], self.clock.kinds[row.stamp] if row.stamp else None, row
+
+
+def _is_plain(row: Row) -> bool:
+    """Whether the row is a head of records that is taken off and leaves the end of the line as it is."""
+    return row.level == RECORD and row.suffix is None and not row.keep
