@@ -1,0 +1,56 @@
+"""Which rows and readers a line may concern: none is left out, whatever the digits are."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from triage.events.candidates import Candidates, Wanted
+from triage.events.extract import Extractor
+from triage.model import Line
+from triage.patterns import LinePattern
+
+WORDS = st.text(alphabet="ab1 2", min_size=1, max_size=7)
+PARTS = [
+    "Decode batch, #running-req: 3", "Load weight begin. avail mem=7 GB", "server_args=ServerArgs(tp_size=8)", "ERROR: no",
+    "ValueError: bad 7", "Out of memory: Killed process 12 (python)", "failed (exitcode: -9) local_rank: 1 (pid: 5) of",
+    " binary: /opt/python", "NCCL WARN gone", "terminate called without an active exception", "Fatal Python error: Aborted",
+    "* sglang.service - SGLang", "     Loaded: loaded", "     Active: failed (Result: exit-code)", "$ vllm serve model \\",
+    "python -m sglang.launch_server --tp 8", "  --port 3", "Traceback (most recent call last):", "asked 42 for", "plain",
+    '  File "a.py", line 3, in f', "    x()", '10.0.0.1:5 - "POST /generate HTTP/1.1" 500', "", "Assertion `x' failed.",
+]  # fmt: skip
+PATTERNS = [LinePattern("asked", ("asked 7", "asked 42"), regex=r"asked \d+")]
+
+
+@given(st.lists(st.lists(WORDS, max_size=3), max_size=130), st.lists(WORDS, max_size=12))
+@settings(deadline=None)
+def test_every_row_with_a_literal_in_the_text_is_found(literals, words):
+    """Few literals are looked for one by one, many by their first bytes; both find all."""
+    candidates = Candidates(literals)
+    text = "".join(words)
+    found = candidates.of(text)
+    assert list(found) == sorted(set(found))
+    assert {n for n, row in enumerate(literals) if any(word in text for word in row)} <= set(found)
+
+
+def test_a_text_of_any_characters_is_taken():
+    """Half of a surrogate pair, as JSON can write it, is no error."""
+    assert Candidates([["\ud800x"]]).of("1\ud8002x") == (0,)
+    assert Wanted([(1, lambda text: "\ud800" in text)]).of("7\ud800") == 1
+
+
+@given(st.lists(st.lists(st.sampled_from(PARTS), max_size=2), max_size=25), st.sets(st.integers(0, 24)))
+@settings(deadline=None, max_examples=200)
+def test_readers_that_are_not_asked_would_have_said_nothing(lines, records):
+    """With every reader asked about every line the events are the same."""
+    said = []
+    for everybody in (False, True):
+        extractor = Extractor(PATTERNS)
+        if everybody:
+            extractor._wanted.of = lambda _: ~0
+        for number, parts in enumerate(lines):
+            extractor.feed(
+                Line("".join(parts), "s", number, record=number in records, severity=3 if number == 4 else None)
+            )
+        extractor.flush()
+        result = extractor.result()
+        said.append((result.events, [(track.newest, list(track.words)) for track in result.tracks]))
+    assert said[0] == said[1]
