@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 
 from triage.library.containers import Either, Later, ListOf, MapOf, Record, Variant
 from triage.library.shapes import Choice, Duration, Null, Number, Shape, Text, Truth, Value
@@ -15,12 +16,14 @@ RISKS = ("none", "restart", "accuracy", "speed", "data")
 
 
 def _regex_problem(text: str) -> str:
-    import warnings
+    from triage.library.literals import parsed
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            re.compile(text)
+        parsed(text)
+        if "(?<" in text:  # that a look-behind has no fixed width is seen later than all other errors
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                re.compile(text)
     except (re.error, OverflowError, RecursionError) as error:
         return f"no valid regex: {error}"
     return ""

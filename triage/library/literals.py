@@ -43,6 +43,8 @@ def literals_of(regex: str) -> Literals:
     return _best(_runs(nodes))
 
 
+# What is checked, indexed and put into words is parsed once.
+@lru_cache(maxsize=64)
 def parsed(regex: str) -> Any:
     """Return the nodes of a regex as Python's own parser reads it. Raises `re.error` if it is none."""
     with warnings.catch_warnings():

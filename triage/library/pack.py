@@ -8,15 +8,13 @@ from __future__ import annotations
 import json
 from functools import cached_property
 
-from triage.hashing import sha256
-from triage.library.index import Row, rarest
 from triage.patterns import LinePattern
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping
 
-    from triage.library.problems import Problem
+    from triage.library.index import Row
     from triage.library.signature import Signature
 
 
@@ -28,10 +26,10 @@ class Pack:
     """
 
     def __init__(self, raw: bytes, place: str, *, shipped: bool = False) -> None:
-        """Take what `compiled` made, and where the pack lies; `shipped` with triage it is not checked for damage."""
+        """Take what a `Writer` made, and where the pack lies; `shipped` with triage it is not checked for damage."""
         head, _, self._rest = raw.partition(b"\n")
         said = json.loads(head)
-        if not shipped and said["sum"] != _sum(self._rest):
+        if not shipped and said["sum"] != checksum(self._rest):
             raise ValueError(f"{place}: the compiled pack is damaged")
         self.place = place
         self.key: str = said["key"]
@@ -82,55 +80,8 @@ class Pack:
         return Signature.from_record(said["record"], f"{self.place}/{name}" if name else self.place)
 
 
-def compiled(signatures: Sequence[tuple[str, Signature]], problems: Sequence[Problem], key: str = "") -> bytes:
-    """Take signatures, each with its file's name in the pack, and the problems of others; return them as `Pack` reads
-    them. `key` says which state of the files they are.
-    """
-    from triage.library.atoms import atoms, line_patterns
-    from triage.library.literals import literals_of
-    from triage.library.spoken import spoken
-
-    signatures = sorted(signatures, key=lambda one: one[1].id)
-    texts = [json.dumps(signature.record, ensure_ascii=False) for _, signature in signatures]
-    rows: list[Row] = []
-    lines: list[list[Any]] = []
-    for number, (_, signature) in enumerate(signatures):
-        rows += [(number, *one) for one in atoms(signature.match)]
-        lines += [[number, p.id, p.literals, p.regex, p.level, p.role] for p in line_patterns(signature)]
-    index = {"rows": rows, "pieces": rarest(row[2] for row in rows)}
-    records = []
-    for (_, signature), text in zip(signatures, texts, strict=True):
-        regexes = {regex: (literals_of(regex), spoken(regex)) for regex in _regexes(signature.record)}
-        records.append(f'{{"record":{text},"regexes":{_json(regexes)}}}')
-    rest = "\n".join([_json(index), *records]).encode()
-    head = {
-        "key": key,
-        "ids": [signature.id for _, signature in signatures],
-        "files": [name for name, _ in signatures],
-        "digests": [sha256(text.encode())[:16] for text in texts],
-        "disabled": [number for number, (_, signature) in enumerate(signatures) if signature.disabled],
-        "aliases": [(number, alias) for number, (_, one) in enumerate(signatures) for alias in one.aliases],
-        "problems": [[p.file, p.line, p.field, p.message, p.hint, p.column] for p in problems],
-        "lines": lines,
-        "sum": _sum(rest),
-    }
-    return b"\n".join([_json(head).encode(), rest])
-
-
-def _regexes(value: Any) -> Iterator[str]:
-    if isinstance(value, dict):
-        yield from (value[key] for key in ("message_re", "line_re") if key in value)
-        value = list(value.values())
-    if isinstance(value, list):
-        for one in value:
-            yield from _regexes(one)
-
-
-def _sum(rest: bytes) -> int:
+def checksum(rest: bytes) -> int:
+    """Return the checksum of what follows a compiled pack's head."""
     from zlib import crc32
 
     return crc32(rest)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

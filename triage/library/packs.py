@@ -15,7 +15,7 @@ from triage import __version__
 from triage.data import place_of
 from triage.hashing import sha256
 from triage.library.library import Entry, Library
-from triage.library.pack import Pack, compiled
+from triage.library.pack import Pack
 from triage.library.problems import Problem
 from triage.model import TriageError
 from triage.typed import TYPE_CHECKING
@@ -24,8 +24,6 @@ from triage.yaml_cache import cache_folder, keep_bytes, kept_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
-
-    from triage.library.signature import Signature
 
 SYSTEM = "/etc/triage"
 MAX_FILES = 10_000
@@ -77,22 +75,18 @@ def compile_pack(place: str | os.PathLike[str], key: str = "") -> bytes:
     """
     from triage.library.parse import parse_file
     from triage.library.signature import Signature
+    from triage.library.writer import Writer
 
     place = os.fspath(place)
-    found: dict[str, tuple[str, Signature]] = {}
-    problems: list[Problem] = []
+    pack = Writer()
     for path in _files(place):
         parsed, wrong = parse_file(path)
         name = path[len(place) :].lstrip("/")
-        problems.extend(Problem(name, p.line, p.field, p.message, p.hint, p.column) for p in wrong)
+        for p in wrong:
+            pack.complain(Problem(name, p.line, p.field, p.message, p.hint, p.column))
         for one in parsed:
-            signature = Signature.from_record(one.record, path)
-            if signature.id in found:
-                other = found[signature.id][0] or os.path.basename(path)
-                problems.append(Problem(name, one.lines["id"], "id", f"{signature.id} is also in {other}"))
-                continue
-            found[signature.id] = name, signature
-    return compiled(list(found.values()), problems, key)
+            pack.add(Signature.from_record(one.record, path), name, one.lines["id"])
+    return pack.bytes(key)
 
 
 def files(place: Path) -> Iterator[Path]:

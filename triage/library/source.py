@@ -7,6 +7,8 @@ signature has no use for, are refused.
 
 from __future__ import annotations
 
+from functools import cache
+
 from triage.lazy import regex
 from triage.records import dataclass, field
 from triage.typed import Any, Literal
@@ -111,39 +113,42 @@ def _build(text: str) -> list[Node]:
     open_nodes: list[Sequence | Mapping] = []
     keys: list[Node | None] = []
     count = 0
-    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        node: Node
-        if isinstance(event, (yaml.SequenceEndEvent, yaml.MappingEndEvent)):
+    ends = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+    # Asked for its events directly: `yaml.parse` looks at each event twice.
+    parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
+    while (event := parser.get_event()) is not None:
+        kind = type(event)
+        if kind in ends:
             open_nodes.pop()
             keys.pop()
             continue
-        if not isinstance(event, yaml.NodeEvent):
+        if not issubclass(kind, yaml.NodeEvent):
             continue
-        line, column = _place_of(event)
+        start = event.start_mark
+        line, column = start.line + 1, start.column + 1
         count += 1
         if count > MAX_NODES:
             raise SourceError(f"more than {MAX_NODES} values", line, column)
-        if isinstance(event, yaml.AliasEvent) or event.anchor is not None:
+        if event.anchor is not None:  # an alias has one too
             raise SourceError("anchors and aliases are not allowed", line, column, "write the value out, or in quotes")
-        if (tag := getattr(event, "tag", None)) is not None:
-            raise SourceError(f"tags are not allowed: {tag}", line, column, "put text that begins with ! in quotes")
-        if isinstance(event, yaml.ScalarEvent):
-            plain = not event.style
-            reading = _reading(event.value) if plain else "text"
-            node = Scalar(line, column, event.value, plain, reading, plain and _commented(lines, event.end_mark))
-        else:
-            node = Sequence(line, column) if isinstance(event, yaml.SequenceStartEvent) else Mapping(line, column)
-        _place(node, roots, open_nodes, keys)
-        if not isinstance(node, Scalar):
-            if len(open_nodes) >= MAX_DEPTH:
-                raise SourceError(f"nested deeper than {MAX_DEPTH}", line, column)
-            open_nodes.append(node)
-            keys.append(None)
+        if event.tag is not None:
+            raise SourceError(
+                f"tags are not allowed: {event.tag}", line, column, "put text that begins with ! in quotes"
+            )
+        if kind is yaml.ScalarEvent:
+            if event.style:
+                node: Node = Scalar(line, column, event.value, False)
+            else:
+                node = Scalar(line, column, event.value, True, _reading(event.value), _commented(lines, event.end_mark))
+            _place(node, roots, open_nodes, keys)
+            continue
+        parent = Sequence(line, column) if kind is yaml.SequenceStartEvent else Mapping(line, column)
+        _place(parent, roots, open_nodes, keys)
+        if len(open_nodes) >= MAX_DEPTH:
+            raise SourceError(f"nested deeper than {MAX_DEPTH}", line, column)
+        open_nodes.append(parent)
+        keys.append(None)
     return roots
-
-
-def _place_of(event: Any) -> tuple[int, int]:
-    return event.start_mark.line + 1, event.start_mark.column + 1
 
 
 def _commented(lines: list[str], end: Any) -> bool:
@@ -164,10 +169,16 @@ def _place(node: Node, roots: list[Node], open_nodes: list[Sequence | Mapping], 
         keys[-1] = None
 
 
-def _reading(text: str) -> Reading:
+@cache
+def _resolvers() -> dict[str, list[tuple[str, Any]]]:
     import yaml
 
-    for tag, pattern in yaml.SafeLoader.yaml_implicit_resolvers.get(text[:1], ()):
+    found: dict[str, list[tuple[str, Any]]] = yaml.SafeLoader.yaml_implicit_resolvers
+    return found
+
+
+def _reading(text: str) -> Reading:
+    for tag, pattern in _resolvers().get(text[:1], ()):
         if pattern.match(text):
             return _READINGS.get(tag.rpartition(":")[2], "special")
     return "text"

@@ -112,16 +112,18 @@ def _with(library: Library, text: str, name: str) -> Library:
     """Return the signatures with the draft among them, as if it were installed."""
     from triage.library.library import Entry
     from triage.library.library import Library as Signatures
-    from triage.library.pack import Pack, compiled
+    from triage.library.pack import Pack
     from triage.library.parse import parse
     from triage.library.signature import Signature
+    from triage.library.writer import Writer
 
     parsed, problems = parse(text.encode(), name)
     if problems:
         raise TriageError(f"no signature could be made of this failure: {problems[0]}")
     one = Signature.from_record(parsed[0].record)
-    pack = Pack(compiled([("", one)], []), name)
-    return Signatures([*library.entries, Entry(one.id, pack, 0)])
+    pack = Writer()
+    pack.add(one, "")
+    return Signatures([*library.entries, Entry(one.id, Pack(pack.bytes(), name), 0)])
 
 
 def _fixture(
