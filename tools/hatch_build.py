@@ -30,7 +30,7 @@ class Compiled(BuildHookInterface):
             value = yaml.safe_load(table.read_bytes())
             text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
             self._add(build_data, made / f"{table.stem}.json", text.encode(), f"triage/knowledge/{table.stem}.json")
-        compiled = compile_pack(root / "signatures")
+        compiled = compile_pack(root / "signatures", thorough=True)
         if problems := Pack(compiled, "").problems:
             raise ValueError(f"signatures that do not load: {problems}")
         self._add(build_data, made / "signatures.jsonl", compiled, "triage/_packaged/signatures.jsonl")

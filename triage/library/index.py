@@ -7,6 +7,7 @@ and only literals whose piece is there are searched for. So the cost grows with 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import chain
 
 from triage.typed import TYPE_CHECKING, TypeAlias
 
@@ -95,11 +96,15 @@ class Index:
 
 def grams(text: str) -> set[str]:
     """Return all pieces of four characters of a text."""
-    return {text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)}
+    return set(_pieces(text))
+
+
+def _pieces(text: str) -> list[str]:
+    return [text[at : at + _GRAM] for at in range(len(text) - _GRAM + 1)]
 
 
 def rarest(several: Iterable[Names]) -> dict[str, str]:
     """Take the literals of all rows; return for each the piece of it that is in the fewest of all."""
-    literals = {literal for texts in several for literal in texts or ()}
-    seen = Counter(piece for literal in literals for piece in grams(literal))
-    return {literal: min(sorted(grams(literal)), key=seen.__getitem__) for literal in literals}
+    pieces = {literal: _pieces(literal) for texts in several for literal in texts or ()}
+    seen = Counter(chain.from_iterable(map(set, pieces.values())))
+    return {literal: min(own, key=seen.__getitem__) for literal, own in pieces.items()}

@@ -67,18 +67,19 @@ def _standing() -> list[str]:
     return [*places, os.path.join(base, "triage/signatures")] if os.path.isabs(base) else places
 
 
-def compile_pack(place: str | os.PathLike[str], key: str = "") -> bytes:
+def compile_pack(place: str | os.PathLike[str], key: str = "", *, thorough: bool = False) -> bytes:
     """Take a folder of YAML or a YAML file; return it as `Pack` reads it.
 
     Written to `signatures.jsonl` beside the packaged signatures it saves the first run from reading YAML. Names of
-    files are relative to the folder, empty for a pack of one file. `key` says in which state the files are.
+    files are relative to the folder, empty for a pack of one file. `key` says in which state the files are;
+    `thorough` takes longer and makes matching faster.
     """
     from triage.library.parse import parse_file
     from triage.library.signature import Signature
     from triage.library.writer import Writer
 
     place = os.fspath(place)
-    pack = Writer()
+    pack = Writer(thorough=thorough)
     for path in _files(place):
         parsed, wrong = parse_file(path)
         name = path[len(place) :].lstrip("/")

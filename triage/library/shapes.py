@@ -66,6 +66,7 @@ class Text(Shape):
         In `free` text (where neither is given, unless said otherwise) a comment may well be a part of it that is lost.
         """
         self.pattern, self.says, self.limit, self.check = pattern, says, limit, check
+        self._fits = regex(pattern) if pattern else None
         self.free = not (pattern or check) if free is None else free
 
     def read(self, node: Node, at: str, found: Findings) -> Any:
@@ -79,7 +80,7 @@ class Text(Shape):
             return found.add(node, at, "is empty")
         if len(node.text) > self.limit:
             return found.add(node, at, f"longer than {self.limit} characters")
-        if self.pattern and not re.fullmatch(self.pattern, node.text):
+        if self._fits is not None and not self._fits.fullmatch(node.text):
             return found.add(node, at, f"{node.text!r} is not {self.says or self.pattern}")
         if self.check and (wrong := self.check(node.text)):
             return found.add(node, at, wrong)

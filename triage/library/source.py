@@ -108,21 +108,23 @@ def _hint(said: str) -> str:
 def _build(text: str) -> list[Node]:
     import yaml
 
-    lines = text.split("\n")
+    lines = text.split("\n") if "#" in text else []
     roots: list[Node] = []
-    open_nodes: list[Sequence | Mapping] = []
-    keys: list[Node | None] = []
+    inside = roots  # what the next node belongs to; of a mapping keys and values in turn
+    above: list[tuple[list[Node], Mapping | None]] = []
+    mapping: Mapping | None = None
     count = 0
-    ends = (yaml.SequenceEndEvent, yaml.MappingEndEvent)
+    ends = {yaml.SequenceEndEvent, yaml.MappingEndEvent}
+    nodes = {yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent, yaml.AliasEvent}
     # Asked for its events directly: `yaml.parse` looks at each event twice.
     parser = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     while (event := parser.get_event()) is not None:
         kind = type(event)
-        if kind in ends:
-            open_nodes.pop()
-            keys.pop()
-            continue
-        if not issubclass(kind, yaml.NodeEvent):
+        if kind not in nodes:
+            if kind in ends:
+                if mapping is not None:
+                    mapping.entries = list(zip(inside[::2], inside[1::2], strict=True))
+                inside, mapping = above.pop()
             continue
         start = event.start_mark
         line, column = start.line + 1, start.column + 1
@@ -132,41 +134,32 @@ def _build(text: str) -> list[Node]:
         if event.anchor is not None:  # an alias has one too
             raise SourceError("anchors and aliases are not allowed", line, column, "write the value out, or in quotes")
         if event.tag is not None:
-            raise SourceError(
-                f"tags are not allowed: {event.tag}", line, column, "put text that begins with ! in quotes"
-            )
+            hint = "put text that begins with ! in quotes"
+            raise SourceError(f"tags are not allowed: {event.tag}", line, column, hint)
         if kind is yaml.ScalarEvent:
+            value = event.value
             if event.style:
-                node: Node = Scalar(line, column, event.value, False)
+                inside.append(Scalar(line, column, value, False))
             else:
-                node = Scalar(line, column, event.value, True, _reading(event.value), _commented(lines, event.end_mark))
-            _place(node, roots, open_nodes, keys)
+                comment = bool(lines) and _commented(lines, event.end_mark)
+                inside.append(Scalar(line, column, value, True, _reading(value), comment))
             continue
-        parent = Sequence(line, column) if kind is yaml.SequenceStartEvent else Mapping(line, column)
-        _place(parent, roots, open_nodes, keys)
-        if len(open_nodes) >= MAX_DEPTH:
+        if len(above) >= MAX_DEPTH:
             raise SourceError(f"nested deeper than {MAX_DEPTH}", line, column)
-        open_nodes.append(parent)
-        keys.append(None)
+        above.append((inside, mapping))
+        if kind is yaml.SequenceStartEvent:
+            node = Sequence(line, column)
+            inside.append(node)
+            inside, mapping = node.items, None
+        else:
+            mapping = Mapping(line, column)
+            inside.append(mapping)
+            inside = []
     return roots
 
 
 def _commented(lines: list[str], end: Any) -> bool:
     return end.line < len(lines) and bool(_COMMENT.match(lines[end.line], end.column))
-
-
-def _place(node: Node, roots: list[Node], open_nodes: list[Sequence | Mapping], keys: list[Node | None]) -> None:
-    if not open_nodes:
-        roots.append(node)
-        return
-    parent = open_nodes[-1]
-    if isinstance(parent, Sequence):
-        parent.items.append(node)
-    elif (key := keys[-1]) is None:
-        keys[-1] = node
-    else:
-        parent.entries.append((key, node))
-        keys[-1] = None
 
 
 @cache

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 class Writer:
     """Takes signatures one by one; `bytes` returns them as `Pack` reads them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, thorough: bool = False) -> None:
+        """With `thorough` the pack also says of its expressions what matching would have to derive."""
+        self._thorough = thorough
         self._found: dict[str, _Written] = {}
         self._problems: list[Problem] = []
 
@@ -36,7 +38,8 @@ class Writer:
             self.complain(Problem(file, line, "id", f"{signature.id} is also in {name}"))
             return
         text = _worded.encode(signature.record)
-        regexes = {regex: (literals_of(regex), spoken(regex)) for regex in _regexes(signature.record)}
+        found = _regexes(signature.record) if self._thorough else ()
+        regexes = {regex: (literals_of(regex), spoken(regex)) for regex in found}
         self._found[signature.id] = _Written(
             file,
             signature.disabled,
