@@ -112,7 +112,7 @@ def _windows(lines: Iterator[Physical]) -> Iterator[list[Physical]]:
     size = 0
     while some := list(islice(lines, _STEP)):
         window += some
-        size += sum(len(line[2]) for line in some)
+        size += sum([len(line[2]) for line in some])
         if len(window) >= _WINDOW_LINES or size >= _WINDOW_BYTES:
             yield window
             window, size = [], 0

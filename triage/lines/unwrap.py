@@ -48,17 +48,18 @@ def unwrapped(lines: Iterator[Physical]) -> Iterator[Physical]:
     size = 0
     while len(window) < _WINDOW_LINES and size < _WINDOW_BYTES and (some := list(islice(lines, 20))):
         window += some
-        size += sum(len(line[2]) for line in some)
+        size += sum([len(line[2]) for line in some])
+    lengths = [len(line[2]) if not line[4] and line[2].isascii() else len(decode(line)) for line in window]
+    margin = max(lengths, default=0)
+    if not _NARROWEST <= margin <= _WIDEST or lengths.count(margin) < _FULL:
+        return chain(window, lines)
     margin = _margin([decode(line) for line in window])
     return _joined(chain(window, lines), margin) if margin else chain(window, lines)
 
 
 def _margin(texts: Sequence[str]) -> int:
-    """Return the column at which the texts were broken, 0 if they were not."""
-    lengths = [len(text) for text in texts]
-    margin = max(lengths, default=0)
-    if not _NARROWEST <= margin <= _WIDEST or lengths.count(margin) < _FULL:
-        return 0
+    """Return the column at which the texts were broken, their greatest length, 0 if they were not."""
+    margin = max(map(len, texts), default=0)
     breaks: list[tuple[str, str]] = []
     torn = 0
     beginnings: Counter[str] = Counter()
