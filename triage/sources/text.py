@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import stat
@@ -104,11 +103,13 @@ class TextSource:
 
 def _widen(raw: BinaryIO) -> None:
     """Let a pipe hold more than the 64 KiB that Linux gives it: fewer turns, and whoever writes need not wait."""
-    with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
-        import fcntl
-
+    try:
         if stat.S_ISFIFO(os.fstat(raw.fileno()).st_mode):
+            import fcntl
+
             fcntl.fcntl(raw.fileno(), fcntl.F_SETPIPE_SZ, BLOCK)
+    except (ImportError, AttributeError, OSError, ValueError):
+        return
 
 
 def _size(raw: BinaryIO) -> float:
