@@ -128,3 +128,16 @@ def test_a_chain_of_hashes_without_an_end_is_damage(journal_dir, tmp_path):
     (tmp_path / "system.journal").write_bytes(data)
     with pytest.raises(OtherwiseError, match="hash table"):
         RawFile(tmp_path / "system.journal").count(b"_UID=0")
+
+
+@pytest.mark.parametrize("name", ["lab", "sglang"])
+def test_entries_of_a_span_of_time_are_counted(name, journal_dir, export):
+    """Both ends included; never none, where there are any at another time."""
+    entries = [entry for entry in parse_export([export(name)]) if matches([(("_UID", "0"),)], entry.fields)]
+    times = [entry.realtime for entry in entries]
+    file = RawFile(journal_dir(name) / "system.journal")
+    for since, until in ((times[5], None), (None, times[5]), (times[5], times[-9]), (times[5] + 1, times[-9] - 1)):
+        within = [time for time in times if (since or 0) <= time <= (until or time)]
+        assert file.most([(("_UID", "0"),)], since, until) == len(within)
+    assert file.most([(("_UID", "0"),)], times[-1] + 1, None) == 1
+    file.close()

@@ -62,3 +62,26 @@ def test_eight_stages_that_fail_at_once_are_one_failure(box, journal):
     assert root["ranks"]
     others = {f["role"] for f in report["incidents"][-1]["failures"] if f["id"] != root["id"]}
     assert others <= {"consequence", "teardown"}
+
+
+@pytest.mark.parametrize("library", ["systemd-python", "journalctl"])
+def test_a_large_journal_that_is_being_written_is_searched(library, box, journal, tmp_path, monkeypatch):
+    """The failure stands far from both ends of what the unit printed, and another unit goes on printing."""
+    if library == "journalctl":
+        (tmp_path / "systemd").mkdir()
+        (tmp_path / "systemd" / "__init__.py").write_text("raise ImportError\n")
+        monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=":")
+    (box.root / "opt" / "many.sh").write_text(
+        f"healthy() {{ seq -f 'step %g of a run that goes {'well, ' * 30}as ever' $1 $2; }}\n"
+        "healthy 1 12000; echo 'Traceback (most recent call last):'; echo '  File \"/opt/x.py\", line 3, in load'\n"
+        "echo '    open(name)'; echo 'ValueError: no such shard 7'; healthy 12001 24000; exit 1\n"
+    )
+    box.unit("t-other.service", "[Service]\nExecStart=/bin/sh -c 'while :; do echo chatter; sleep 0.01; done'\n")
+    box.unit(f"t-{library}.service", "[Service]\nLogRateLimitIntervalSec=0\nExecStart=/bin/sh /opt/many.sh\n")
+    box.run("systemctl", "start", "t-other.service")
+    box.start(f"t-{library}.service")
+    _, report = journal(f"t-{library}")
+    box.run("systemctl", "stop", "t-other.service")
+    assert library in report["notes"][0]
+    assert "searched the bytes of 1 journal files" in report["notes"][1]
+    assert "ValueError: no such shard 7" in {f["text"] for f in report["incidents"][-1]["failures"]}

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import struct
 from array import array
+from bisect import bisect_left, bisect_right
 
 from triage.records import dataclass
 from triage.sources.journal_hash import siphash24
@@ -109,8 +110,11 @@ class JournalFile:
         """Bytes in use."""
         return self._end
 
-    def count(self, payload: bytes) -> int:
-        """Take `NAME=value`; return how many entries have it, or all, where files as old as this can't be asked."""
+    def count(self, payload: bytes, since: int | None = None, until: int | None = None) -> int:
+        """Take `NAME=value`, and a span of time; return how many entries within have it.
+
+        Of files that are too old to be asked it is the number of all entries.
+        """
         if self._key is None:
             return self.entries
         if not self._most_buckets:
@@ -122,9 +126,26 @@ class JournalFile:
                 return 0
             row = self._unpack(_DATA, at)
             if row[3] == wanted:
-                return int(row[8])
+                return self._within(self._data(at), since, until)
             at = row[4]
         raise self._otherwise("a hash table that is full")
+
+    def _within(self, data: Data, since: int | None, until: int | None) -> int:
+        """Return how many of the entries that refer to an object lie within a span of time.
+
+        It is one at least, if there are any: where the clock was set back their times are in no order.
+        """
+        if (since is None or since <= self.first) and (until is None or until >= self.last):
+            return data.entries
+        offsets = [data.entry] if data.entries else []
+        for items in self._arrays(data.array, max(data.entries - 1, 0)):
+            offsets += items
+        low = 0 if since is None else bisect_left(offsets, since, key=self._time)
+        high = len(offsets) if until is None else bisect_right(offsets, until, key=self._time)
+        return max(high - low, min(data.entries, 1))
+
+    def _time(self, offset: int) -> int:
+        return int(self._unpack(_ENTRY, offset)[4])
 
     def _object(self, offset: int, *, strict: bool = True) -> tuple[int, int, int]:
         raw = self._bytes(offset, _OBJECT.size)

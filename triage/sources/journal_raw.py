@@ -53,15 +53,15 @@ class Search:
 class RawFile(JournalFile):
     """A journal file that can be searched."""
 
-    def most(self, groups: Sequence[Group]) -> int:
-        """Return how many entries match one of the groups, at most; nothing is searched for that."""
+    def most(self, groups: Sequence[Group], since: int | None = None, until: int | None = None) -> int:
+        """Return how many entries of a span of time match one of the groups, at most; nothing is searched for that."""
         if not groups:
             return self.entries
         found = 0
         for group in groups:
             counts: dict[str, int] = {}
             for name, value in group:
-                counts[name] = counts.get(name, 0) + self.count(f"{name}={value}".encode())
+                counts[name] = counts.get(name, 0) + self.count(f"{name}={value}".encode(), since, until)
             found += min(counts.values())
         return min(found, self.entries)
 

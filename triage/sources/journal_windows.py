@@ -139,16 +139,12 @@ def look(
 
 
 def _share(file: RawFile, groups: Sequence[Group], since: int | None, until: int | None) -> int:
-    """Return about how many entries of a file match and lie within a span."""
-    if not file.entries:
-        return 0
-    low, high = max(file.first, since or 0), file.last if until is None else min(file.last, until)
-    if file.first > file.last:
+    """Return how many entries of a file match and lie within a span, at most."""
+    if file.entries and file.first > file.last:
         raise OtherwiseError("the clock was set back")
-    if high < low or not (most := file.most(groups)):
+    if not file.entries or (until is not None and until < file.first) or (since is not None and since > file.last):
         return 0
-    share: int = most * (high - low) // max(file.last - file.first, 1)
-    return max(1, share)
+    return file.most(groups, since, until)
 
 
 def _in_order(found: list[Found]) -> list[Found]:
