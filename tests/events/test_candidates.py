@@ -54,3 +54,11 @@ def test_readers_that_are_not_asked_would_have_said_nothing(lines, records):
         result = extractor.result()
         said.append((result.events, [(track.newest, list(track.words)) for track in result.tracks]))
     assert said[0] == said[1]
+
+
+def test_a_long_line_concerns_everybody_and_loses_no_row():
+    """What would take long to look at is left to the readers, who look at parts of it."""
+    candidates = Candidates([[f"word {chr(97 + n % 26)}{chr(97 + n // 26)} ends"] for n in range(200)])
+    text = "x" * 5000 + "word bc ends" + "y" * 5000
+    assert candidates.of(text) == (53,)
+    assert Wanted([(1, lambda _: False), (2, lambda _: False)]).of(text) & 3 == 3

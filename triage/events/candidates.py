@@ -16,6 +16,7 @@ _REMEMBERED = 4096
 _LONGEST = 1000
 _GRAM = 4
 _MANY = 100
+_EVERYBODY = -1
 
 
 class Candidates:
@@ -27,10 +28,12 @@ class Candidates:
         for number, words in enumerate(literals):
             for word in words:
                 rows.setdefault(_without_digits(word), []).append(number)
-        # Of many literals those come into question of which the first bytes are in a line: that is soon known.
+        self._all = list(rows.items())
+        # Of many literals those come into question of which the first bytes are in a line: that is soon known, unless
+        # the line is long.
         self._rows: dict[bytes, list[tuple[bytes, list[int]]]] = {}
         self._always: list[tuple[bytes, list[int]]] = []
-        for literal, numbers in rows.items():
+        for literal, numbers in self._all:
             few = len(rows) < _MANY or len(literal) < _GRAM
             same = self._always if few else self._rows.setdefault(literal[:_GRAM], [])
             same.append((literal, numbers))
@@ -49,8 +52,8 @@ class Candidates:
         return found
 
     def _in(self, sentence: bytes) -> tuple[int, ...]:
-        rows = list(self._always)
-        if self._rows:
+        rows = list(self._always if len(sentence) <= _LONGEST else self._all)
+        if self._rows and len(sentence) <= _LONGEST:
             for gram in self._rows.keys() & {sentence[at : at + _GRAM] for at in range(len(sentence) - _GRAM + 1)}:
                 rows += self._rows[gram]
         return tuple(sorted({number for word, numbers in rows if word in sentence for number in numbers}))
@@ -67,16 +70,16 @@ class Wanted:
         self._seen: dict[bytes, int] = {}
 
     def of(self, text: str) -> int:
-        """Take a text; return the bits of the readers that may want it, added up."""
+        """Take a text; return the bits of the readers that may want it, added up: of a long one, of all readers."""
         sentence = _without_digits(text)
+        if len(sentence) > _LONGEST:
+            return _EVERYBODY
         found = self._seen.get(sentence)
         if found is None:
+            if len(self._seen) >= _REMEMBERED:
+                self._seen.clear()
             bare = sentence.decode("utf-8", "surrogatepass")
-            found = sum(bit for bit, may_want in self._readers if may_want(bare))
-            if len(sentence) <= _LONGEST:
-                if len(self._seen) >= _REMEMBERED:
-                    self._seen.clear()
-                self._seen[sentence] = found
+            found = self._seen[sentence] = sum(bit for bit, may_want in self._readers if may_want(bare))
         return found
 
 
