@@ -34,7 +34,7 @@ def test_every_row_with_a_literal_in_the_text_is_found(literals, words):
 def test_a_text_of_any_characters_is_taken():
     """Half of a surrogate pair, as JSON can write it, is no error."""
     assert Candidates([["\ud800x"]]).of("1\ud8002x") == (0,)
-    assert Wanted([(1, lambda text: "\ud800" in text)]).of("7\ud800") == 1
+    assert Wanted([(1, ["\ud800"])], [(2, lambda text: "\ud800" in text), (4, str.isupper)]).of("7\ud800") == 3
 
 
 @given(st.lists(st.lists(st.sampled_from(PARTS), max_size=2), max_size=25), st.sets(st.integers(0, 24)))
@@ -61,4 +61,4 @@ def test_a_long_line_concerns_everybody_and_loses_no_row():
     candidates = Candidates([[f"word {chr(97 + n % 26)}{chr(97 + n // 26)} ends"] for n in range(200)])
     text = "x" * 5000 + "word bc ends" + "y" * 5000
     assert candidates.of(text) == (53,)
-    assert Wanted([(1, lambda _: False), (2, lambda _: False)]).of(text) & 3 == 3
+    assert Wanted([(1, ["none"])], [(2, lambda _: False)]).of(text) & 3 == 3

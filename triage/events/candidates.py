@@ -44,14 +44,15 @@ class Candidates:
         sentence = _without_digits(text)
         found = self._seen.get(sentence)
         if found is None:
-            found = self._in(sentence)
+            found = self.within(sentence)
             if len(sentence) <= _LONGEST:
                 if len(self._seen) >= _REMEMBERED:
                     self._seen.clear()
                 self._seen[sentence] = found
         return found
 
-    def _in(self, sentence: bytes) -> tuple[int, ...]:
+    def within(self, sentence: bytes) -> tuple[int, ...]:
+        """Do as `of` for a text that has lost its digits."""
         rows = list(self._always if len(sentence) <= _LONGEST else self._all)
         if self._rows and len(sentence) <= _LONGEST:
             for gram in self._rows.keys() & {sentence[at : at + _GRAM] for at in range(len(sentence) - _GRAM + 1)}:
@@ -62,11 +63,15 @@ class Candidates:
 class Wanted:
     """Which readers a line may concern at all: most concern none, and to ask each costs more than what is then read."""
 
-    def __init__(self, readers: Sequence[tuple[int, Callable[[str], bool]]]) -> None:
-        """Take for each reader its bit, and what tells of a text whether the reader may want it; digits must not
-        matter for that.
+    def __init__(
+        self, words: Sequence[tuple[int, Iterable[str]]], others: Sequence[tuple[int, Callable[[str], bool]]] = ()
+    ) -> None:
+        """Take the bits of readers, each with the words of which a line that it wants holds one; and of other readers,
+        with what tells of a text whether they may want it (digits must not matter for that).
         """
-        self._readers = readers
+        self._bits = [bit for bit, _ in words]
+        self._candidates = Candidates(tuple(literals) for _, literals in words)
+        self._others = others
         self._seen: dict[bytes, int] = {}
 
     def of(self, text: str) -> int:
@@ -79,7 +84,10 @@ class Wanted:
             if len(self._seen) >= _REMEMBERED:
                 self._seen.clear()
             bare = sentence.decode("utf-8", "surrogatepass")
-            found = self._seen[sentence] = sum(bit for bit, may_want in self._readers if may_want(bare))
+            found = sum(self._bits[number] for number in self._candidates.within(sentence))
+            for bit, may_want in self._others:
+                found |= bit * may_want(bare)
+            self._seen[sentence] = found
         return found
 
 

@@ -30,7 +30,8 @@ _LONGEST = 16_384
 class CommandReader:
     """Finds command lines and reads the launch arguments off them.
 
-    `first` is the line where a command begins that goes on in the next one.
+    `first` is the line where a command begins that goes on in the next one. A line where one begins holds one of
+    `words` or ends with a backslash.
     """
 
     def __init__(self) -> None:
@@ -38,14 +39,10 @@ class CommandReader:
         for engine in knowledge("launch")["engines"]:
             words += engine["modules"]
             words += [f"{program} {verb}" for program, verbs in engine["programs"].items() for verb in verbs]
-        self._words = tuple(words)
+        self.words = tuple(words)
         self._candidates = Candidates([words])
         self.first: Line | None = None
         self._parts: list[str] = []
-
-    def may_want(self, text: str) -> bool:
-        """Take a text; return whether a command may begin with such a line, whatever its digits are."""
-        return text.endswith("\\") or bool(self._candidates.of(text))
 
     def feed(self, line: Line) -> Event | None:
         """Take a line of the service; return the arguments of a command that ends with it, None if none does."""
@@ -62,13 +59,18 @@ class CommandReader:
         return arguments(command, first) if self._starts(command) else None
 
     def _begins(self, text: str) -> bool:
-        if not (text.endswith("\\") or self._starts(text)):
+        if not (goes_on(text) or self._starts(text)):
             return False
         prompt = _PROMPT.match(text)
         return prompt is not None and _PROGRAM.match(text, prompt.end()) is not None
 
     def _starts(self, text: str) -> bool:
-        return bool(self._candidates.of(text)) and any(word in text for word in self._words)
+        return bool(self._candidates.of(text)) and any(word in text for word in self.words)
+
+
+def goes_on(text: str) -> bool:
+    """Take a line's text; return whether the next line goes on with it."""
+    return text.endswith("\\")
 
 
 def arguments(command: str, line: Line) -> Event | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from triage.events.candidates import Wanted
-from triage.events.command import CommandReader
+from triage.events.command import CommandReader, goes_on
 from triage.events.message import MessageReader
 from triage.events.native import NativeAssembler
 from triage.events.native_shapes import may_start
@@ -95,10 +95,13 @@ class Extractor:
         messages = self._messages
         self._wanted = Wanted(
             [
-                (_ASKED, messages.may_be_asked), (_NATIVE, may_start), (_SERVER, self._server.may_want),
-                (_COMMAND, self._commands.may_want), (_STATUS, self._status.may_want), (_KNOWN, messages.may_know),
-                (_COPY, may_be_copy), (_ELASTIC, self._elastic.may_want), (_GUESS, messages.may_guess),
-            ]
+                (_ASKED, messages.asked_words), (_KNOWN, messages.known_words), (_GUESS, messages.guess_words),
+                (_SERVER, self._server.words), (_COMMAND, self._commands.words),
+            ],
+            [
+                (_NATIVE, may_start), (_COMMAND, goes_on), (_STATUS, self._status.may_want), (_COPY, may_be_copy),
+                (_ELASTIC, self._elastic.may_want),
+            ],
         )  # fmt: skip
         self._out = Extraction()
         self._tracks = Tracks()

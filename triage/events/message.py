@@ -61,24 +61,16 @@ class MessageReader:
         self._candidates = Candidates(row.literals for row in self._rows)
         fallback = table["fallback"]
         self._words: tuple[str, ...] = tuple(fallback["words"])
+        # A line holds one of these if a signature asks for it, if the table knows it, if it can be guessed at.
+        self.asked_words = {word for row in self._asked for word in row.literals}
+        self.known_words = {word for row in rows for word in row.literals}
+        self.guess_words = (*_QUOTED, *self._words)
         self._error = regex(fallback["re"])
         self._error_level: float = fallback["level"]
         self._strong: frozenset[str] = frozenset(fallback["strong"])
         self._strong_level: float = fallback["strong_level"]
         self._bare = regex(table["bare_exception"]["re"])
         self._bare_level: float = table["bare_exception"]["level"]
-
-    def may_be_asked(self, text: str) -> bool:
-        """Take a text; return whether a signature may ask for such a line, whatever its digits are."""
-        return any(number < len(self._asked) for number in self._candidates.of(text)[:1])
-
-    def may_know(self, text: str) -> bool:
-        """Take a text; return whether a row of knowledge may fit such a line, whatever its digits are."""
-        return any(number >= len(self._asked) for number in self._candidates.of(text)[-1:])
-
-    def may_guess(self, text: str) -> bool:
-        """Take a text; return whether such a line may call itself an error or quote one, whatever its digits are."""
-        return any(word in text for word in (*_QUOTED, *self._words))
 
     def ends(self, line: Line) -> bool:
         """Take a line; return whether it ends the message of an exception before it."""

@@ -6,7 +6,7 @@ million: they are folded into one event until something else happens.
 
 from __future__ import annotations
 
-from itertools import count
+from itertools import chain, count
 
 from triage.data import knowledge
 from triage.events.arguments import parse_arguments
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ServerReader:
-    """Reads facts, phases, readiness and serving off the lines of the service."""
+    """Reads facts, phases, readiness and serving off the lines of the service; these hold one of `words`."""
 
     def __init__(self) -> None:
         table: Any = knowledge("phases")
@@ -39,12 +39,10 @@ class ServerReader:
         # The event of serving lines that is open for a unit, an invocation and a kind, and the number of the next one.
         self._folding: dict[tuple[str | None, str | None, str], tuple[Event, Iterator[int]]] = {}
         words = [self._serving_words, self._ready_words, self._graceful_words]
-        self._candidates = Candidates([*words, *(row[1] for row in self._phases), *(row[0] for row in self._facts)])
+        rows = [*words, *(row[1] for row in self._phases), *(row[0] for row in self._facts)]
+        self._candidates = Candidates(rows)
+        self.words = {"args", *chain.from_iterable(rows)}
         self._first_phase, self._first_fact = len(words), len(words) + len(self._phases)
-
-    def may_want(self, text: str) -> bool:
-        """Take a text; return whether such a line may say anything, whatever its digits are."""
-        return "args" in text or bool(self._candidates.of(text))
 
     def feed(self, line: Line) -> list[Event]:
         """Take a line; return what it says of the run. Serving lines extend the event that is open for their kind."""
