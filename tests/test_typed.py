@@ -4,24 +4,38 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import typing
+from pathlib import Path
+from runpy import run_path
+from types import SimpleNamespace
 
-from triage.typed import Any, Literal, NamedTuple, Protocol, Union, cast
+import pytest
 
-
-class _Point(NamedTuple):
-    """Two numbers."""
-
-    x: int
-    y: int = 2
-
-    def sum(self) -> int:
-        return self.x + self.y
+import triage
+from triage.model import Failure, Role
 
 
-def test_a_named_tuple_has_its_fields_defaults_methods_and_docstring():
+@pytest.fixture
+def typed(monkeypatch):
+    """The module as it is in a process that has not loaded `typing`."""
+    monkeypatch.delitem(sys.modules, "typing")
+    return SimpleNamespace(**run_path(str(Path(triage.__file__).with_name("typed.py"))))
+
+
+def test_a_named_tuple_has_its_fields_defaults_methods_and_docstring(typed):
     """`NamedTuple` makes what `typing.NamedTuple` makes."""
-    one = _Point(1)
-    assert (one, one.x, one.y, one.sum(), _Point._fields, _Point.__doc__) == (
+
+    class Point(typed.NamedTuple):
+        """Two numbers."""
+
+        x: int
+        y: int = 2
+
+        def sum(self) -> int:
+            return self.x + self.y
+
+    one = Point(1)
+    assert (one, one.x, one.y, one.sum(), Point._fields, Point.__doc__) == (
         (1, 2),
         1,
         2,
@@ -29,28 +43,34 @@ def test_a_named_tuple_has_its_fields_defaults_methods_and_docstring():
         ("x", "y"),
         "Two numbers.",
     )
-    assert repr(one) == "_Point(x=1, y=2)"
+    assert repr(one) == "Point(x=1, y=2)"
     assert one._replace(x=5) == (5, 2)
-    assert (_Point.__module__, _Point.__qualname__) == (__name__, "_Point")
+    assert (Point.__module__, Point.__name__) == (__name__, "Point")
 
 
-def test_aliases_can_be_written():
+def test_aliases_can_be_written(typed):
     """An alias of types is evaluated when its module is loaded."""
-    assert Literal["a", "b"] | None is not None
-    assert Union[int, Any] is not None  # noqa: UP007 - as modules that run on 3.10 write it
+    assert typed.Literal["a", "b"] | None is not None
+    assert typed.Union[int, typed.Any] is not None
 
 
-def test_a_protocol_can_be_a_base():
-    """Classes may name a protocol as their base."""
+def test_a_protocol_can_be_a_base(typed):
+    """Classes may name a protocol as their base, and values may be cast."""
 
-    class _Reads(Protocol):
+    class Reads(typed.Protocol):
         def read(self) -> int: ...
 
-    class _Reader(_Reads):
+    class Reader(Reads):
         def read(self) -> int:
-            return cast("int", 1)
+            return typed.cast("int", 1)
 
-    assert _Reader().read() == 1
+    assert Reader().read() == 1
+
+
+def test_who_has_loaded_typing_gets_type_hints():
+    """As tools do that make values of a class, or documents."""
+    assert "root" in typing.get_args(Role)
+    assert typing.get_type_hints(Failure)["role"] == Role
 
 
 def test_typing_is_not_loaded():

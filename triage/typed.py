@@ -1,14 +1,17 @@
 """The names of `typing` that modules use, without `typing`: loading it takes as long as reading two thousand lines.
 
-Annotations are never evaluated, so at run time a name only has to be there, and to bear `[...]` and `|` in an alias.
+Annotations are never evaluated by triage, so at run time a name only has to be there, and to bear `[...]` and `|` in an
+alias. Where `typing` is loaded anyway, the names are its own: who asks for the type hints of a class gets them.
 """
 
 # ruff: noqa: ANN001, ANN201, ANN204, TID251, PYI024 - stands for typing
 
 from __future__ import annotations
 
+import sys
+
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING or "typing" in sys.modules:
     from typing import (
         IO,
         Any,
