@@ -78,7 +78,7 @@ def windows(
         if found is not None:
             found.check(place.worth)
             yield from walk.entries(found, since, until)
-            notes.append(f"searched the bytes of {len(paths)} journal files: {len(found.wanted)} entries with a hit")
+            notes.append(f"searched the bytes of {found.files} journal files: {len(found.wanted)} entries with a hit")
             return None
     except (OtherwiseError, OSError, TriageError) as error:
         notes.append(f"read every message, as the journal's files could not be searched as bytes: {error}")
@@ -87,10 +87,11 @@ def windows(
 
 class Windows:
     """What to read of a journal: the wanted ones of about so many entries that match, in order, and the time from which
-    on everything is to be read.
+    on everything is to be read. `files` is the number of files that were searched.
     """
 
-    def __init__(self, wanted: list[Found], entries: int, live_from: int | None) -> None:
+    def __init__(self, wanted: list[Found], entries: int, live_from: int | None, files: int = 0) -> None:
+        self.files = files
         self.wanted = wanted
         self.entries = entries
         self.live_from = live_from
@@ -135,7 +136,7 @@ def look(
             file.close()
     online = any(file.online for file in files)
     chosen = [one for one in found.values() if (since or 0) <= one.realtime <= (until or one.realtime)]
-    return Windows(_in_order(chosen), sum(within), now - _SURELY_WRITTEN if online else None)
+    return Windows(_in_order(chosen), sum(within), now - _SURELY_WRITTEN if online else None, sum(map(bool, within)))
 
 
 def _share(file: RawFile, groups: Sequence[Group], since: int | None, until: int | None) -> int:
