@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# Its words are never translated, but looking for a translation takes longer than making a parser.
-argparse._ = str  # type: ignore[attr-defined]
-
-
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Knows how wide the terminal is without `shutil`, which loads what packs archives."""
 
