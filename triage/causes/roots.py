@@ -85,7 +85,24 @@ def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None
     dead = [f for f in candidates if not _overcome(f, found)] or candidates
     dead = [f for f in dead if "stall" not in f.data or stands_still(f, found)] or dead
     dead = _own_victims(incident, dead)
-    return min(dead, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
+    root = min(dead, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
+    return _told_whole(dead, root) or root
+
+
+def _told_whole(candidates: list[Failure], root: Failure) -> Failure | None:
+    """Of a root whose exception line is lost, the known line before it that says what it was, if there is one."""
+    if root.exception is None or root.exception.type or any(d.confidence != "possible" for d in root.diagnoses):
+        return None
+    told = [
+        failure
+        for failure in candidates
+        if failure.kind == "message"
+        and failure.order < root.order
+        and failure.level is not None
+        and failure.level <= _KNOWN_LINE
+        and any(d.role == "root" and d.confidence != "possible" for d in failure.diagnoses[:1])
+    ]
+    return min(told, key=lambda failure: failure.order, default=None)
 
 
 def _own_victims(incident: Incident, candidates: list[Failure]) -> list[Failure]:

@@ -22,7 +22,10 @@ def event_of(stack: Stack) -> Event | None:
     printed = read([(line.text, kind) for line, kind in taken])
     if not printed:
         return None
-    return _event(stack, [line for line, _ in taken], printed)
+    event = _event(stack, [line for line, _ in taken], printed)
+    if stack.head is None:
+        event.data["headless"] = "1"
+    return event
 
 
 def literal_event(line: Line, number: int, intro: str, texts: list[tuple[str, int]]) -> Event | None:

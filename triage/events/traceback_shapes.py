@@ -31,6 +31,8 @@ _SURE = regex(
 )
 _DOTTED = regex(r"[a-z_]\w*(?:\.(?:\w+|<locals>))*\._*[A-Z]\w*$")
 _LEVEL = regex(r"[A-Z]{2,}$")
+# logging ends its own complaint (`--- Logging error ---`) with these, below the stack of the caller.
+_LOGGING = frozenset({"Message", "Arguments"})
 # `socket.gaierror`, `socket.timeout`, `struct.error`, `nixl._bindings.nixlBackendError`
 _SMALL = regex(r"(?:[Ee]rror|[Ee]xception|timeout)$")
 
@@ -110,6 +112,8 @@ def may_be_exception(text: str) -> bool:
     last = named[0].split("(")[0].rpartition(".")[2]
     if is_sure(named[0]) or ("." in named[0] and _SMALL.search(last)):
         return True
+    if named[0] in _LOGGING:
+        return False
     return last.lstrip("_")[:1].isupper() and not _LEVEL.match(last) and ":" in text[: len(named[0]) + 1]
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from triage.incident.attempts import Attempt
 
 _NOT_FAILURES = ("facts", "arguments", "ready", "graceful-stop")
+# What announces a traceback of which a rank dies (`Scheduler hit an exception`, `TpModelWorkerClient hit an exception`).
+_DIES = "hit an exception"
 _LABEL = regex(r"([A-Z_]+?)_?(\d+)")
 
 
@@ -29,8 +31,9 @@ def build(attempt: Attempt, source: str, gaps: list[Gap]) -> Incident:
     incident.zoned = any(event.at.zoned for event in attempt.events)
     incident.facts = gather(attempt.events)
     book = _ranks_of_streams(attempt.tracks)
+    died = _died_later(attempt.events)
     for event in attempt.events:
-        _give_rank(event, book, incident.facts)
+        _give_rank(event, book, incident.facts, died)
     _label_crashes(attempt.events)
     incident.processes = _processes(attempt)
     incident.phase, incident.ready = _progress(attempt.events)
@@ -65,10 +68,26 @@ def _ranks_of_streams(tracks: list[Track]) -> dict[str, set[str]]:
     return book
 
 
-def _give_rank(event: Event, book: dict[str, set[str]], facts: dict[str, object]) -> None:
-    """Fill in who an event is about, from its stream's only label, a pid, or the number that the engine printed."""
+def _died_later(events: list[Event]) -> dict[str, int]:
+    """For each stream that names ranks only, where the last traceback stands of which a rank died, without a pid."""
+    return {
+        event.stream: event.order
+        for event in events
+        if event.rule == "traceback" and event.ranks and event.at.pid is None and _DIES in event.data.get("intro", "")
+    }
+
+
+def _give_rank(
+    event: Event, book: dict[str, set[str]], facts: dict[str, object], died: dict[str, int] | None = None
+) -> None:
+    """Fill in who an event is about, from its stream's only label, a pid, or the number that the engine printed.
+
+    A traceback whose head is lost is not by the rank that dies of another one after it: each dies of one only.
+    """
     if not event.ranks:
         labels = book.get(event.stream, set()) if event.kind not in ("unit", "kernel") else set()
+        if event.rule == "traceback" and "headless" in event.data and event.order < (died or {}).get(event.stream, -1):
+            labels = set()
         if len(labels) != 1 and event.data.get("pid"):
             labels = book.get(f"pid {event.data['pid']}", set())
         if len(labels) == 1:

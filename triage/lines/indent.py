@@ -23,13 +23,14 @@ _NO_SOURCE = regex(r'File "|Traceback \(|\[|[A-Za-z_][\w.]*(?:Error|Exception|Ex
 def indented(lines: Iterator[Physical]) -> Iterator[Physical]:
     """Take physical lines; yield them, frames and their source lines indented where all indentation is lost.
 
-    It is where the first 2,000 lines have frames of tracebacks at their beginning and nothing behind two blanks.
+    It is where the first 2,000 lines have frames of tracebacks at their beginning and none behind blanks; source lines
+    may have kept theirs.
     """
     window = list(islice(lines, _WINDOW_LINES))
     frames = 0
     for line in window:
         raw = line[2]
-        if raw.startswith((b"  ", b"\t")) and raw.strip():
+        if raw.startswith((b" ", b"\t")) and raw.lstrip().startswith(b'File "'):
             frames = 0
             break
         frames += raw.startswith(b'File "') and _FRAME.match(decode(line)) is not None
@@ -46,9 +47,9 @@ def _indented(lines: Iterable[Physical]) -> Iterator[Physical]:
         if _FRAME.match(text):
             raw, above = b"  " + raw, "frame"
         elif above == "frame" and not carets and not _NO_SOURCE.match(text):
-            raw, above = b"    " + raw, "source"
+            raw, above = raw if raw.startswith(b"    ") else b"    " + raw, "source"
         elif above == "source" and carets:
-            raw, above = b"    " + raw, ""
+            raw, above = raw if raw.startswith(b"    ") else b"    " + raw, ""
         else:
             above = ""
         yield offset, number, raw, size, special
