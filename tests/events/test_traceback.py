@@ -501,3 +501,9 @@ def test_runaway_recursion_keeps_both_ends():
     assert event.exception.frames[0].function == "run"
     assert event.exception.frames[-1].line == 5009
     assert len(event.exception.frames) <= 400
+
+
+def test_the_last_lines_of_a_logging_error_are_no_exception():
+    """`Message:` and `Arguments:` stand below the stack of whoever logged."""
+    event = one([FRAME, SOURCE, "Message: 'Received sigquit from a child proces.'", "Arguments: ()"])
+    assert event.exception.type == ""

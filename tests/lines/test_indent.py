@@ -28,9 +28,17 @@ def test_frames_and_their_source_lines_are_indented(name: str) -> None:
     assert not any(line.startswith(" ") and "Error: " in line and "raise" not in line for line in found)
 
 
+@pytest.mark.parametrize("name", LOST)
+def test_frames_are_indented_where_source_lines_kept_their_blanks(name: str) -> None:
+    """Some forms take the blanks before `File` only."""
+    log = (CASES / name / "input.log").read_text().rstrip()
+    lost = "\n".join(line.lstrip() if line.startswith('  File "') else line for line in log.split("\n"))
+    assert texts(lost) == log.split("\n")
+
+
 @pytest.mark.parametrize("case", sorted(CASES.iterdir()), ids=lambda case: case.name)
 def test_logs_with_indentation_stay_as_they_are(case: Path) -> None:
-    """One line behind two blanks shows that it is not lost."""
+    """One frame behind blanks shows that it is not lost."""
     for log in case.glob("input.*"):
         data = log.read_bytes()
         assert list(indented(physical([(0, data)]))) == list(physical([(0, data)]))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from triage.incident.attempts import Attempt
 
 _NOT_FAILURES = ("facts", "arguments", "ready", "graceful-stop")
-# What announces a traceback of which a rank dies (`Scheduler hit an exception`, `TpModelWorkerClient hit an exception`).
+# What announces a traceback of which a rank dies (`Scheduler hit an exception`).
 _DIES = "hit an exception"
 _LABEL = regex(r"([A-Z_]+?)_?(\d+)")
 
