@@ -109,7 +109,7 @@ def test_text_of_the_log_is_escaped_and_masked(library, replaying, capsys):
         before = module.find_origin
         module.find_origin = lambda *_, **__: replaying.Origin(0, running=True, notes=[f"note {text}"])
         try:
-            there = Watch(made, "x.service", library, Settings(stall=0.5, timeout=20.0), told)
+            there = Watch(made, "x.service", library, Settings(stall=0.5, timeout=2.0), told)
             told.ended(there, there.run())
         finally:
             module.find_origin = before
