@@ -93,17 +93,18 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     tokens = [prices.token(*item) for item in items]
     start = _start(prices, carried)
     switch = _switch_cost(tokens, len(carried))
-    search = _Search(prices, switch, _QUICK)
+    search = _Search(prices, switch, _QUICK if known.work <= _BUDGET else _GREEDY)
     reading = search.run(tokens, start)
     owners = _owners(reading)
+    known.work += search.work
     if _alike(prices, tokens, reading, owners):
-        known.work += search.work
         return owners
     equal = deal_equal(items, carried, _stories(items, carried, owners))
     if equal is not None:
-        known.work += search.work
         return equal
-    search = _Search(prices, switch, _width(len(tokens), known))
+    if known.work > _BUDGET:
+        return owners
+    search = _Search(prices, switch, _BEAM if len(tokens) <= _LONG else _NARROW)
     reading = search.run(tokens, start)
     owners = _owners(reading)
     if search.width == _BEAM and len(set(reading.stories)) > 1:
@@ -129,12 +130,6 @@ def _stories(items: Sequence[Item], carried: Sequence[Sequence[Item]], owners: S
             lines[owner].append((kind, text))
     counts = Counter(story for own in lines if (story := story_of(own)) is not None)
     return [story for story, _ in counts.most_common()[:_PATTERNS]]
-
-
-def _width(lines: int, known: Edges) -> int:
-    if known.work > _BUDGET:
-        return _GREEDY
-    return _BEAM if lines <= _LONG else _NARROW
 
 
 def _reconsidered(search: _Search, tokens: Sequence[Token], start: _Reading, owners: list[int]) -> list[int]:
