@@ -172,3 +172,23 @@ def test_hostile_text_never_raises(library, fail, ids):
         "aaa failed {engine}",
     ):
         ids(known, fail("E", text, text=text, evidence=[text]))
+
+
+@pytest.mark.parametrize(
+    ("stack", "fits"),
+    [
+        (("vllm/vllm/distributed/kv_transfer/kv_connector/v1/nixl_connector.py:register_kv_caches",), ["b"]),
+        (("vllm/v1/engine/core.py:run_engine_core", "torch/nn/functional.py:linear"), ["b"]),
+        (("sglang/srt/managers/scheduler.py:run", "vllm/_custom_ops.py:moe_align"), ["a"]),
+        (("vllm/model_executor/layers/linear.py:apply",), ["a", "b"]),
+        (("sglang/srt/managers/scheduler.py:run", "vllm/v1/engine/core.py:run_engine_core"), ["a", "b"]),
+        ((), ["a", "b"]),
+    ],
+)
+def test_engine_of_the_frames(library, fail, ids, stack, fits):
+    """Where the log does not name the engine, the rooms that the frames run through do; SGLang borrows vLLM's layers."""
+    known = library(
+        a="engine: sglang\nmatch: {exception: E, message: gone away}",
+        b="engine: vllm\nmatch: {exception: E, message: gone away}",
+    )
+    assert sorted(ids(known, fail("E", "gone away", stack))) == fits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from triage.library.limits import TEXT_LIMIT
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 MAX_LINKS = 16
 MAX_FRAMES = 2000
 MAX_LINES = 64
+
+# SGLang borrowed layers and kernels of vLLM for long; these rooms only vLLM itself runs through.
+_VLLM = re.compile(r"(?:^|/)vllm/(?:v1|engine|executor|worker|entrypoints|distributed/kv_transfer)/")
 
 
 def fold(text: str) -> str:
@@ -87,6 +91,14 @@ class Subject:
     def files(self) -> frozenset[str]:
         """The base names of the files of its frames."""
         return frozenset(frame.file.rpartition("/")[2] for link in self.links for frame in link.frames)
+
+    @cached_property
+    def engine(self) -> str | None:
+        """The engine whose own code its frames run through; None where they show none, or both."""
+        paths = [frame.file for link in self.links for frame in link.frames]
+        sglang = any("sglang/srt/" in path for path in paths)
+        vllm = any(_VLLM.search(path) for path in paths)
+        return None if sglang == vllm else "sglang" if sglang else "vllm"
 
     @cached_property
     def whole(self) -> bool:
