@@ -79,7 +79,9 @@ def explain(failure: Failure, incident: Incident, library: Library, limit: int =
     context = Context(incident)
     subject = context.subject(failure)
     misses = []
-    for signature in _signatures({*_candidates(subject, library), *_near(subject, library)}, subject, incident, library):
+    for signature in _signatures(
+        {*_candidates(subject, library), *_near(subject, library)}, subject, incident, library
+    ):
         trial = attempt(signature, subject, context, whole=True)
         failed = _failed(trial)
         if len(failed) == 1 and trial.result.held:
@@ -114,9 +116,7 @@ def _near(subject: Subject, library: Library) -> set[int]:
     return set(library.index.near(subject.types, subject.text, subject.files, MAX_TRIED))
 
 
-def _signatures(
-    numbers: Iterable[int], subject: Subject, incident: Incident, library: Library
-) -> Iterable[Signature]:
+def _signatures(numbers: Iterable[int], subject: Subject, incident: Incident, library: Library) -> Iterable[Signature]:
     engine = incident.facts.get("engine") or subject.engine
     for number in sorted(numbers):
         signature = library.entries[number].read()
@@ -130,7 +130,9 @@ def _diagnoses(numbers: Iterable[int], subject: Subject, context: Context, libra
         return []
     from triage.matching.trial import attempt
 
-    trials = [attempt(signature, subject, context) for signature in _signatures(numbers, subject, context.incident, library)]
+    trials = [
+        attempt(signature, subject, context) for signature in _signatures(numbers, subject, context.incident, library)
+    ]
     fitting = [trial for trial in trials if trial.fits]
     fitting.sort(key=lambda trial: (-trial.score, len(trial.unconfirmed), trial.signature.id))
     return [_diagnosis(trial, context.incident) for trial in fitting]
