@@ -6,6 +6,11 @@ from triage.events.message import MessageReader
 from triage.model import Line
 
 KNOWN = [
+    (
+        "flash-attention/cuda-error",
+        "CUDA error (/build/hopper/flash_fwd_launch_template.h:166): no kernel image is available for execution",
+    ),
+    ("loader/library", "/usr/bin/x: error while loading shared libraries: libz.so.9: cannot open shared object file"),
     ("vllm/worker-died", "Worker proc VllmWorker-3 died unexpectedly, shutting down executor."),
     ("vllm/worker-died", "Worker VllmWorkerProcess pid 1221546 died, exit code: -15"),
     ("vllm/engine-dead", "MQLLMEngine is already dead, terminating server process"),

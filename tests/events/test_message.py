@@ -54,6 +54,13 @@ def test_a_quoted_exception_is_recognised_outside_a_traceback():
     assert event.data["alone"] == "1"
 
 
+def test_a_plain_exception_counts_where_it_is_the_line():
+    """`Exception: text` is all that is left of many a traceback; amid other words it is a word of theirs."""
+    event = MessageReader().guess(line("Exception: Capture cuda graph failed: no such kernel"))
+    assert (event.exception.type, event.data["alone"]) == ("Exception", "1")
+    assert MessageReader().guess(line("Ignored Exception: nothing to do")) is None
+
+
 def test_an_error_that_a_program_announces_is_a_weak_failure():
     """Unknown, but called an error: weaker than any known kind, stronger than nothing."""
     event = MessageReader().guess(line("ERROR something nobody knows"))

@@ -198,8 +198,10 @@ class Extractor:
         if known is None and wanted & _ELASTIC:
             known = self._elastic.single(line)
         severe = line.severity is not None and line.severity <= _ERROR
-        if known is None and not heard and (wanted & _GUESS or severe):
-            known = self._messages.guess(line)
+        if known is None and (wanted & _GUESS or severe):
+            guess = self._messages.guess(line)
+            # Of a line that was understood only an exception that it begins with is more than it said already.
+            known = guess if guess is None or not heard or "alone" in guess.data else None
         if known is not None:
             self._keep(known)
         known_kind = heard or known is not None or line.record or (line.severity or 0) > _WARNING

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from triage.incident.attempts import Attempt
 
 _NOT_FAILURES = ("facts", "arguments", "ready", "graceful-stop")
+# How processes that belong to no rank announce theirs (sglang/srt/managers/).
+_NO_RANK = ("DetokenizerManager hit an exception", "TokenizerManager hit an exception")
 # What announces a traceback of which a rank dies (`Scheduler hit an exception`).
 _DIES = "hit an exception"
 _LABEL = regex(r"([A-Z_]+?)_?(\d+)")
@@ -87,6 +89,8 @@ def _give_rank(
     if not event.ranks:
         labels = book.get(event.stream, set()) if event.kind not in ("unit", "kernel") else set()
         if event.rule == "traceback" and "headless" in event.data and event.order < (died or {}).get(event.stream, -1):
+            labels = set()
+        if event.data.get("intro", "").startswith(_NO_RANK):
             labels = set()
         if len(labels) != 1 and event.data.get("pid"):
             labels = book.get(f"pid {event.data['pid']}", set())
