@@ -128,3 +128,29 @@ def test_the_gateways_own_access_lines_count(rooted):
     assert rooted(line.format(200))[0] == "healthy"
     assert rooted(line.format(200), line.format(503))[0] == "degraded"
     assert rooted(line.format(200), line.format(404))[0] == "healthy"
+
+
+PROBE = (
+    "[2026-05-18 03:{0}:48] Health check failed. Server couldn't get a response from detokenizer for last 20 seconds. "
+    "tic start time: 03:{0}:28. last_heartbeat time: 03:10:11"
+)
+PREFILL = (
+    "[2026-05-18 03:{0}:59 TP0] Prefill batch, #new-seq: 1, #new-token: 8192, #cached-token: 0, token usage: 0.31, "
+    "#running-req: 0, #queue-req: 41,"
+)
+
+
+def test_probes_that_fail_again_and_again_with_nothing_served_say_that_the_server_hangs(rooted):
+    """The scheduler answers nobody and raises nothing; a log that begins later is one of the same server."""
+    ready = "[2026-05-18 03:09:11] The server is fired up and ready to roll!"
+    probes = [PROBE.format(minute) for minute in (11, 12, 13, 14)]
+    for before in ((ready, PREFILL.format(10)), ()):
+        outcome, root = rooted(*before, *probes)
+        assert outcome == "degraded"
+        assert root.rule == "sglang/health-check"
+
+
+def test_probes_that_fail_between_batches_are_a_slow_server(rooted):
+    """It served after the last of them."""
+    probes = [PROBE.format(minute) for minute in (11, 12, 13, 14)]
+    assert rooted(PREFILL.format(10), *probes, PREFILL.format(14)) == ("healthy", None)

@@ -103,7 +103,7 @@ def decide(incident: Incident, found: Course) -> None:
     if not hard and not lost:
         incident.outcome = _quiet(incident, found)
         return
-    up = found.ready >= 0 or found.answered >= 0
+    up = found.ready >= 0 or found.answered >= 0 or any("stall" in f.data for f in candidates)
     if not up:
         before = [f for f in hard if found.graceful < 0 or f.order < found.graceful]
         incident.outcome = "failed" if before else _quiet(incident, found)
@@ -170,9 +170,13 @@ def _was_pending(failure: Failure, found: Course) -> bool:
 
 
 def stands_still(failure: Failure, found: Course) -> bool:
-    """A server that was up waits for one of its processes, says so again and again, and serves nothing more."""
+    """A server that was up waits for one of its processes, says so again and again, and serves nothing more.
+
+    Only a server that is up runs SGLang's health check, so a log that begins later needs no line that says it was.
+    """
     alive = max(found.ready, found.served, found.answered)
-    return failure.count >= _AGAIN and 0 <= alive < _last(failure)
+    late = failure.rule == "sglang/health-check" and found.progress < 0
+    return failure.count >= _AGAIN and (0 <= alive or late) and alive < _last(failure)
 
 
 def _mere_request_trouble(failures: list[Failure]) -> bool:

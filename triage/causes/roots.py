@@ -73,7 +73,7 @@ def _candidates(incident: Incident) -> list[Failure]:
 def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None:
     candidates = _candidates(incident)
     if incident.outcome == "degraded":
-        strong = [f for f in candidates if f.level is not None and f.level <= _WEAKEST_DEGRADED]
+        strong = [f for f in candidates if (f.level or 0.0) <= _WEAKEST_DEGRADED or _stalled(f, found)]
         late = [f for f in strong if int(f.data.get("last", f.order)) > found.ready or "request" in f.data]
         if not late:
             # Requests were answered with 5xx, and nothing was said: that is all there is to name.
@@ -87,6 +87,10 @@ def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None
     dead = _own_victims(incident, dead)
     root = min(dead, key=lambda f: (f.level if f.level is not None else 3.0, f.order))
     return _told_whole(dead, root) or root
+
+
+def _stalled(failure: Failure, found: Course) -> bool:
+    return "stall" in failure.data and stands_still(failure, found)
 
 
 def _told_whole(candidates: list[Failure], root: Failure) -> Failure | None:
