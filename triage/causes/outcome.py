@@ -176,7 +176,7 @@ def stands_still(failure: Failure, found: Course) -> bool:
     """
     alive = max(found.ready, found.served, found.answered)
     late = failure.rule == "sglang/health-check" and found.progress < 0
-    return failure.count >= _AGAIN and (0 <= alive or late) and alive < _last(failure)
+    return failure.count >= _AGAIN and (alive >= 0 or late) and alive < _last(failure)
 
 
 def _mere_request_trouble(failures: list[Failure]) -> bool:
