@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import cached_property
 
+from triage.lazy import regex
 from triage.library.limits import TEXT_LIMIT
 from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING
@@ -17,7 +17,7 @@ MAX_FRAMES = 2000
 MAX_LINES = 64
 
 # SGLang borrowed layers and kernels of vLLM for long; these rooms only vLLM itself runs through.
-_VLLM = re.compile(r"(?:^|/)vllm/(?:v1|engine|executor|worker|entrypoints|distributed/kv_transfer)/")
+_VLLM = regex(r"(?:^|/)vllm/(?:v1|engine|executor|worker|entrypoints|distributed/kv_transfer)/")
 
 
 def fold(text: str) -> str:
