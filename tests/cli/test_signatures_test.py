@@ -58,6 +58,16 @@ def test_good_pack_passes(triage, pack):
     ]
 
 
+@pytest.mark.parametrize(
+    "place", ["signatures", "fixtures", "signatures/lab", "fixtures/lab", "signatures/lab/one.yaml", "fixtures/lab/one"]
+)
+def test_any_folder_of_a_pack_may_be_named(triage, pack, place):
+    """The fixtures of the signatures in it."""
+    said = triage("signatures", "test", pack(LAB, FIXTURES) / place)
+    assert (said.status, said.err) == (0, "")
+    assert said.out.splitlines()[-1] == "1 fixtures, 1 confusers of 1 signatures: all as they must be"
+
+
 def test_failures_say_what_was_found_instead(triage, pack):
     """No match, a match of a confuser, a fixture of nothing."""
     fixtures = {

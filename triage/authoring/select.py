@@ -75,9 +75,9 @@ def _below(path: Path, loaded: list[Path]) -> list[Fixture]:
         return fixtures(pack)
     for name in ("signatures", "fixtures"):
         if path.is_relative_to(pack / name):
-            below = (
-                path.relative_to(pack / name).with_suffix("") if name == "signatures" else path.relative_to(pack / name)
-            )
-            wanted = "" if below == Path() else str(below)
-            return [one for one in fixtures(pack) if not wanted or f"{one.name}/".startswith(f"{wanted}/")]
+            below = path.relative_to(pack / name)
+            if below == Path():
+                return fixtures(pack)
+            wanted = str(below.with_suffix("") if name == "signatures" else below)
+            return [one for one in fixtures(pack) if f"{one.name}/".startswith(f"{wanted}/")]
     return []
