@@ -39,7 +39,7 @@ def test_looking_up_loses_no_match(fixture):
     for incident in diagnose([str(fixture.path)], options=Options(library=PACK.library)).incidents:
         context = Context(incident)
         for failure in incident.failures:
-            if failure.kind == "silent-rank":
+            if failure.rule == "silent-rank":
                 continue  # found by the absence of lines, after all that is said was matched
             subject = context.subject(failure)
             engine = incident.facts.get("engine") or subject.engine
