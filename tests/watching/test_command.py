@@ -200,9 +200,10 @@ def test_a_terminal_stays_one(terminal):
 def test_a_new_size_reaches_the_command(terminal):
     """A window that is dragged."""
     code = (
-        "import os,signal,sys\n"
+        "import os,select,signal\n"
         "signal.signal(signal.SIGWINCH, lambda *_: print('now', *os.get_terminal_size(1), flush=True))\n"
-        "print('ready', flush=True); sys.stdin.readline()\n"
+        # A signal just before a call that waits is handled when that call ends.
+        "print('ready', flush=True)\nwhile not select.select([0], [], [], 0.05)[0]: pass\n"
     )
     there = terminal(*TRIAGE, "run", *python(code))
     there.wait_for(b"ready")
