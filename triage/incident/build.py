@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 from triage.data import knowledge
 from triage.incident.facts import gather
 from triage.incident.fold import fold
@@ -11,14 +13,12 @@ from triage.model import Event, Evidence, Exit, Gap, Incident, Member, Phase, Pr
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import re
+
     from triage.events import Track
     from triage.incident.attempts import Attempt
 
 _NOT_FAILURES = ("facts", "arguments", "ready", "graceful-stop")
-# How processes that belong to no rank announce theirs (sglang/srt/managers/).
-_NO_RANK = ("DetokenizerManager hit an exception", "TokenizerManager hit an exception")
-# What announces a traceback of which a rank dies (`Scheduler hit an exception`).
-_DIES = "hit an exception"
 _LABEL = regex(r"([A-Z_]+?)_?(\d+)")
 
 
@@ -72,11 +72,18 @@ def _ranks_of_streams(tracks: list[Track]) -> dict[str, set[str]]:
 
 def _died_later(events: list[Event]) -> dict[str, int]:
     """For each stream that names ranks only, where the last traceback stands of which a rank died, without a pid."""
+    dies = regex(knowledge("roles")["rank_dies_intro"])
     return {
         event.stream: event.order
         for event in events
-        if event.rule == "traceback" and event.ranks and event.at.pid is None and _DIES in event.data.get("intro", "")
-    }
+        if event.rule == "traceback" and event.ranks and event.at.pid is None
+        and dies.search(event.data.get("intro", ""))
+    }  # fmt: skip
+
+
+@cache
+def _no_rank_intro() -> re.Pattern[str]:
+    return regex(knowledge("roles")["no_rank_intro"])
 
 
 def _give_rank(
@@ -90,7 +97,7 @@ def _give_rank(
         labels = book.get(event.stream, set()) if event.kind not in ("unit", "kernel") else set()
         if event.rule == "traceback" and "headless" in event.data and event.order < (died or {}).get(event.stream, -1):
             labels = set()
-        if event.data.get("intro", "").startswith(_NO_RANK):
+        if "intro" in event.data and _no_rank_intro().search(event.data["intro"]):
             labels = set()
         if len(labels) != 1 and event.data.get("pid"):
             labels = book.get(f"pid {event.data['pid']}", set())
