@@ -6,6 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import triage._engine
 from triage import scan
 from triage._engine import by_stdlib, finder
 from triage.scan import regions, whole
@@ -129,6 +130,34 @@ def test_both_engines_find_the_same(data: bytes, needles: list[bytes]) -> None:
     want = sorted({at + len(n) for n in needles if n for at in range(len(data)) if data.startswith(n, at)})
     assert finder(needles)(data) == want
     assert by_stdlib([needle for needle in needles if needle])(data) == want
+
+
+PARTS = st.sampled_from([b"Decode batch", b" failed", b"could not ", b"be", b"loaded", b"\xff", b"token", b" usage"])
+
+
+@given(st.lists(PARTS, max_size=12).map(b"".join), st.lists(st.lists(PARTS, max_size=3).map(b"".join), max_size=8))
+def test_literals_are_found_by_their_pieces(data: bytes, needles: list[bytes]) -> None:
+    """Literals that are longer than what is scanned for, share it, overlap or lie in each other, are told exactly."""
+    want = sorted({at + len(n) for n in needles if n for at in range(len(data)) if data.startswith(n, at)})
+    assert finder(needles)(data) == want
+
+
+def test_where_pieces_are_all_over_the_log_whole_literals_are_scanned_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is found stays the same, and what is scanned for changes once."""
+    pytest.importorskip("hyperscan")
+    scanned: list[list[bytes]] = []
+    real = triage._engine._scanner
+
+    def noted(literals, hyperscan):
+        scanned.append(list(literals))
+        return real(literals, hyperscan)
+
+    monkeypatch.setattr(triage._engine, "_scanner", noted)
+    find = finder([b"Could not quickly", b"Xid"])
+    data = b"Could not quickl, ould not quickly, Xid\n" * 30_000
+    assert [len(find(data)) for _ in range(3)] == [30_000] * 3
+    assert len(scanned) == 2
+    assert scanned[1] == [b"Could not quickly", b"Xid"]
 
 
 def test_without_hyperscan_the_standard_library_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
