@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import accumulate, repeat
+from itertools import accumulate, pairwise, repeat
 from operator import sub
 
 from triage.data import knowledge
@@ -88,7 +88,7 @@ def _rarest(literal: bytes) -> int:
     if len(literal) <= _PIECE:
         return 0
     text, pairs = _ordinary()
-    sums = [0, *accumulate(map(pairs.get, zip(literal, literal[1:], strict=False), repeat(0)))]
+    sums = [0, *accumulate(map(pairs.get, pairwise(literal), repeat(0)))]
     shared = list(map(sub, sums[_PIECE - 1 :], sums))
     for at in sorted(range(len(shared)), key=shared.__getitem__):
         if literal[at : at + _PIECE] not in text:
@@ -101,7 +101,7 @@ def _ordinary() -> tuple[bytes, dict[tuple[int, int], int]]:
     """Return what services write while they are well, and how often each pair of letters stands there."""
     text = "\n".join(knowledge("needles")["ordinary"]).encode()
     pairs: dict[tuple[int, int], int] = {}
-    for pair in zip(text, text[1:], strict=False):
+    for pair in pairwise(text):
         pairs[pair] = pairs.get(pair, 0) + 1
     return text, pairs
 
