@@ -12,6 +12,8 @@ from triage.matching.subject import fold
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from triage.library.signature import Match
     from triage.matching.context import Context
     from triage.matching.subject import Link, Subject
@@ -21,50 +23,60 @@ _NEAR_FRAME = 82.0
 _NEAR_LENGTH = 16
 
 
-def evaluate(match: Match, subject: Subject, context: Context) -> tuple[Result, int]:
-    """Hold a match against every exception of a failure; return the best result and which exception it is of."""
-    results = [_on(match, subject, link, context) for link in subject.links]
+def evaluate(match: Match, subject: Subject, context: Context, *, whole: bool = False) -> tuple[Result, int]:
+    """Hold a match against every exception of a failure; return the best result and which exception it is of.
+
+    Without `whole` a result that is false tells only the first reason for that.
+    """
+    results = [_on(match, subject, link, context, whole=whole) for link in subject.links]
     chosen = best(results)
     return chosen, subject.links[results.index(chosen)].number
 
 
-def _on(match: Match, subject: Subject, link: Link, context: Context) -> Result:
+def _on(match: Match, subject: Subject, link: Link, context: Context, *, whole: bool) -> Result:
     parts: list[Result] = []
+    for part in _parts(match, subject, link, context, whole=whole):
+        parts.append(part)
+        if part.state is False and not whole:
+            return part
+    return every(parts)
+
+
+def _parts(match: Match, subject: Subject, link: Link, context: Context, *, whole: bool) -> Iterator[Result]:
+    """Yield the result of each condition, those first that cost least."""
     if match.exception:
-        parts.append(_exception(match.exception, link))
+        yield _exception(match.exception, link)
     if match.message is not None:
-        parts.append(_message(match.message, subject, link, context))
+        yield _message(match.message, subject, link, context)
     if match.message_is is not None:
         wanted = fold(match.message_is)
         there = wanted == (link.message if link.type else subject.text)
-        parts.append(
-            leaf(
-                there or (None if _cut(subject, link) else False),
-                f"message is {quoted(wanted)}",
-                worth.WHOLE_MESSAGE + worth.length(len(wanted)),
-            )
+        yield leaf(
+            there or (None if _cut(subject, link) else False),
+            f"message is {quoted(wanted)}",
+            worth.WHOLE_MESSAGE + worth.length(len(wanted)),
         )
     if match.message_re is not None:
-        parts.append(_message_re(match.message_re, subject, link, context))
+        yield _message_re(match.message_re, subject, link, context)
     if match.frames:
-        parts.append(_frames(match, subject, link, context))
+        yield _frames(match, subject, link, context)
     if match.native:
-        parts.append(machine.native(match.native, subject))
+        yield machine.native(match.native, subject)
     if match.log:
-        parts.append(sequence.log(match.log, subject, context))
+        yield sequence.log(match.log, subject, context)
     if match.unit:
-        parts.append(machine.unit(match.unit, subject, context))
+        yield machine.unit(match.unit, subject, context)
     if match.kernel:
-        parts.append(machine.kernel(match.kernel, subject))
+        yield machine.kernel(match.kernel, subject)
     if match.silence:
-        parts.append(machine.silence(match.silence, subject))
-    parts.extend(_on(one, subject, link, context) for one in match.all)
+        yield machine.silence(match.silence, subject)
+    for one in match.all:
+        yield _on(one, subject, link, context, whole=whole)
     if match.any:
-        parts.append(best([_on(one, subject, link, context) for one in match.any]))
+        yield best([_on(one, subject, link, context, whole=whole) for one in match.any])
     for one in match.negated:
-        inner = _on(one, subject, link, context)
-        parts.append(opposite(inner, "not: " + "; ".join(inner.matched or inner.missing)))
-    return every(parts)
+        inner = _on(one, subject, link, context, whole=whole)
+        yield opposite(inner, "not: " + "; ".join(inner.matched or inner.missing))
 
 
 def _exception(wanted: tuple[str, ...], link: Link) -> Result:

@@ -73,9 +73,9 @@ class Trial:
 
 
 def attempt(signature: Signature, subject: Subject, context: Context, *, whole: bool = False) -> Trial:
-    """Hold a signature against a failure; `whole` checks facts even where the match itself does not hold."""
+    """Hold a signature against a failure; `whole` checks all there is even where the match itself does not hold."""
     incident, failure = context.incident, subject.failure
-    result, link = evaluate(signature.match, subject, context)
+    result, link = evaluate(signature.match, subject, context, whole=whole)
     situation = Situation(incident.facts, _captures(failure, result), failure.ranks, phase_of(failure, incident))
     trial = Trial(signature, result, [], [], link, situation)
     if result.state is False and not whole:

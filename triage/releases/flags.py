@@ -28,7 +28,7 @@ class Option(NamedTuple):
     instead: str
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class FlagReading:
     """What a release makes of a flag.
 
@@ -51,6 +51,7 @@ class FlagReading:
         return choices is None or any(str(choice) == value for choice in choices)
 
 
+@lru_cache(maxsize=256)
 def flag_in(release: str, flag: str, known_table: Table | None = None) -> FlagReading:
     """Take a release and a flag (`--tp`, without a value); return what the release makes of it.
 
@@ -106,6 +107,7 @@ def newest() -> str:
     return found.releases[found.order[-1]] if found else ""
 
 
+@lru_cache(maxsize=256)
 def flag_range(flag: str, known_table: Table | None = None) -> str:
     """Take a flag; return the range of releases that have it, `>=0.5.14` or `>=0.5.10,<0.5.20`.
 
