@@ -11,8 +11,8 @@ from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from triage.incident import Attempt
     from triage.incident.nodes import Service
@@ -36,7 +36,7 @@ class Options:
     `together` all logs are of one run.
     """
 
-    packs: Sequence[Path] = ()
+    packs: Sequence[str | os.PathLike[str]] = ()
     facts: dict[str, object] = field(default_factory=dict)
     skip: bool = True
     library: Library | None = None

@@ -71,7 +71,7 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--no-mask", action="store_true", help="do not mask tokens, keys and passwords")
     group.add_argument("--verbose", "-v", action="store_true", help="say on standard error what was read, and how")
     parser.add_argument(
-        "--signatures", action="append", type=path_of, default=[], metavar="DIR", help="use the signatures of DIR too"
+        "--signatures", action="append", default=[], metavar="DIR", help="use the signatures of DIR too"
     )
 
 

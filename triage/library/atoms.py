@@ -33,11 +33,13 @@ class Atoms(NamedTuple):
 
 def atoms(match: Match) -> list[Atoms]:
     """Take a match; return alternatives, one of which a failure must satisfy for it to match."""
-    parts = [Atoms(types=tuple(name.rpartition(".")[2] for name in match.exception) or None)]
-    parts.extend(Atoms(texts=_literal(text)) for text in (match.message, match.message_is) if text)
+    parts: list[Atoms] = []
+    if match.exception:
+        parts.append(Atoms(types=tuple([name.rpartition(".")[2] for name in match.exception])))
+    parts.extend([Atoms(texts=_literal(text)) for text in (match.message, match.message_is) if text])
     if match.message_re:
         parts.append(Atoms(texts=literals_of(match.message_re) or None))
-    parts.extend(Atoms(files=_file(frame.path)) for frame in match.frames)
+    parts.extend([Atoms(files=_file(frame.path)) for frame in match.frames])
     if match.native:
         parts.append(Atoms(kinds=("native", "exit", "exception"), texts=_literal(match.native.message or "")))
     if match.log:
@@ -129,6 +131,8 @@ def _file(path: str) -> Names:
 
 def _joined(parts: list[Atoms]) -> Atoms:
     """Return the most telling of what all of the parts need, trace by trace."""
+    if len(parts) == 1:
+        return parts[0]
     return Atoms(
         types=_narrowest(part.types for part in parts),
         texts=max((part.texts for part in parts if part.texts), key=weight, default=None),

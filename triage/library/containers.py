@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
+from triage.lazy import regex
+from triage.library.nodes import Mapping, Node, Scalar, Sequence
 from triage.library.shapes import Findings, Shape, called, closest
-from triage.library.source import Mapping, Node, Scalar, Sequence
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,8 +27,9 @@ class ListOf(Shape):
             return found.add(node, at, f"must have {self.least} to {self.most} elements")
         values = []
         for index, item in enumerate(node.items):
-            found.lines[f"{at}[{index}]"] = item.line
-            values.append(self.item.read(item, f"{at}[{index}]", found))
+            place = f"{at}[{index}]"
+            found.lines[place] = item.line
+            values.append(self.item.read(item, place, found))
         return values
 
     def schema(self) -> dict[str, Any]:
@@ -44,6 +44,7 @@ class MapOf(Shape):
 
     def __init__(self, value: Shape, *, key: str = r"[\w.-]+", says: str = "a name", most: int = 50) -> None:
         self.value, self.key, self.says, self.most = value, key, says, most
+        self._fits = regex(key)
 
     def shape_of(self, key: str) -> Shape:  # noqa: ARG002 - for those who know more
         """Return the shape of the value under `key`."""
@@ -57,7 +58,7 @@ class MapOf(Shape):
             return found.add(node, at, f"must have 1 to {self.most} entries")
         values = {}
         for key, (place, value) in pairs.items():
-            if not re.fullmatch(self.key, key):
+            if not self._fits.fullmatch(key):
                 found.add(place, f"{at}.{key}", f"{key!r} is not {self.says}")
                 continue
             values[key] = self.shape_of(key).read(value, f"{at}.{key}", found)
@@ -94,6 +95,8 @@ class Record(Shape):
         self.needs = needs or {}
         self.fields, self.required, self.empty = fields, tuple(required), empty
         self.one_of, self.at_most_one = tuple(one_of), tuple(at_most_one)
+        # Each with the number of its keys that must be there.
+        self._groups = [*((group, 1) for group in self.one_of), *((group, 0) for group in self.at_most_one)]
 
     def read(self, node: Node, at: str, found: Findings) -> Any:
         pairs = _pairs(node, at, found)
@@ -114,11 +117,11 @@ class Record(Shape):
         for key in self.required:
             if key not in pairs:
                 found.add(node, at, f"{key!r} is missing")
-        self._groups(node, at, pairs.keys(), found)
+        self._together(node, at, pairs, found)
         return values
 
-    def _groups(self, node: Node, at: str, keys: Collection[str], found: Findings) -> None:
-        for group, least in [*((g, 1) for g in self.one_of), *((g, 0) for g in self.at_most_one)]:
+    def _together(self, node: Node, at: str, keys: Collection[str], found: Findings) -> None:
+        for group, least in self._groups:
             there = [key for key in group if key in keys]
             if len(there) > 1:
                 found.add(node, at, "only one of " + ", ".join(there) + " may stand here")
@@ -176,13 +179,12 @@ class Variant(Shape):
         self.key, self.records = key, records
 
     def read(self, node: Node, at: str, found: Findings) -> Any:
-        pairs = _pairs(node, at, found, quiet=True)
-        chosen = pairs.get(self.key) if pairs else None
-        record = self.records.get(chosen[1].text) if chosen and isinstance(chosen[1], Scalar) else None
+        if not isinstance(node, Mapping):
+            return found.add(node, at, f"must be a mapping, not {called(node)}")
+        chosen = next((value for key, value in node.entries if isinstance(key, Scalar) and key.text == self.key), None)
+        record = self.records.get(chosen.text) if isinstance(chosen, Scalar) else None
         if record is None:
-            if not isinstance(node, Mapping):
-                return found.add(node, at, f"must be a mapping, not {called(node)}")
-            place = chosen[1] if chosen else node
+            place = chosen or node
             return found.add(place, f"{at}.{self.key}", f"{self.key!r} must be one of " + ", ".join(self.records))
         return record.read(node, at, found)
 
@@ -203,20 +205,17 @@ class Later(Shape):
         return {"$ref": f"#/$defs/{self.name}"}
 
 
-def _pairs(node: Node, at: str, found: Findings, *, quiet: bool = False) -> dict[str, tuple[Node, Node]] | None:
+def _pairs(node: Node, at: str, found: Findings) -> dict[str, tuple[Node, Node]] | None:
     """Return a mapping's values by key, each with the node of its key; None (and a problem) for anything else."""
     if not isinstance(node, Mapping):
-        if not quiet:
-            found.add(node, at, f"must be a mapping, not {called(node)}")
+        found.add(node, at, f"must be a mapping, not {called(node)}")
         return None
     pairs: dict[str, tuple[Node, Node]] = {}
     for key, value in node.entries:
         if not isinstance(key, Scalar):
-            if not quiet:
-                found.add(key, at, "a key must be text")
+            found.add(key, at, "a key must be text")
         elif key.text in pairs:
-            if not quiet:
-                found.add(key, f"{at}.{key.text}" if at else key.text, f"{key.text!r} stands here twice")
+            found.add(key, f"{at}.{key.text}" if at else key.text, f"{key.text!r} stands here twice")
         else:
             pairs[key.text] = (key, value)
     return pairs

@@ -6,6 +6,7 @@ import re
 import warnings
 from functools import lru_cache
 
+from triage.lazy import regex
 from triage.library.expressions import weight
 from triage.typed import TYPE_CHECKING, Any
 
@@ -26,18 +27,18 @@ MAX_LITERAL = 120
 _ATOMIC = getattr(_op, "ATOMIC_GROUP", None)
 UNBOUNDED = _op.MAXREPEAT
 REPEATS = (_op.MAX_REPEAT, _op.MIN_REPEAT, getattr(_op, "POSSESSIVE_REPEAT", None))
-_BREAK = re.compile(r"[^\S ]+| {2,}")
+_BREAK = regex(r"[^\S ]+| {2,}")
 Literals = tuple[str, ...]
 
 
 @lru_cache(maxsize=4096)
-def literals_of(regex: str) -> Literals:
+def literals_of(expression: str) -> Literals:
     """Take a regex in Python's syntax; return literals of which every match holds at least one, () if there are none.
 
     A literal has no line ends and no doubled blanks, so that it is found in folded text as well as in the line itself.
     Raises `re.error` if the regex is none.
     """
-    nodes = parsed(regex)
+    nodes = parsed(expression)
     if nodes.state.flags & re.IGNORECASE:
         return ()
     return _best(_runs(nodes))
@@ -45,11 +46,11 @@ def literals_of(regex: str) -> Literals:
 
 # What is checked, indexed and put into words is parsed once.
 @lru_cache(maxsize=64)
-def parsed(regex: str) -> Any:
+def parsed(expression: str) -> Any:
     """Return the nodes of a regex as Python's own parser reads it. Raises `re.error` if it is none."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return _sre.parse(regex)
+        return _sre.parse(expression)
 
 
 def piece_of(text: str) -> str:
@@ -70,12 +71,13 @@ def _runs(nodes: Any) -> list[Literals]:
     """Return sets of alternatives, each of which is needed for a match of this sequence of nodes."""
     runs: list[Literals] = []
     text = ""
-    for operator, argument in _needed(nodes):
+    for operator, argument in _needed(nodes.data):
         if operator is _op.LITERAL:
             text += chr(argument)
             continue
-        runs.append((text,))
-        text = ""
+        if text:
+            runs.append((text,))
+            text = ""
         if operator is _op.BRANCH:
             branches = [_best(_runs(branch)) for branch in argument[1]]
             if all(branches):
@@ -83,16 +85,19 @@ def _runs(nodes: Any) -> list[Literals]:
     return [*runs, (text,)]
 
 
-def _needed(nodes: Any) -> Iterator[tuple[Any, Any]]:
+def _needed(nodes: list[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:
     """Yield the nodes that a match must go through: groups opened, assertions dropped, repeats walked once."""
-    for operator, argument in nodes:
-        if operator is _op.AT:
+    for node in nodes:
+        operator, argument = node
+        if operator is _op.LITERAL:
+            yield node
+        elif operator is _op.AT:
             continue
-        if operator is _op.SUBPATTERN and not argument[1] & re.IGNORECASE:
-            yield from _needed(argument[3])
+        elif operator is _op.SUBPATTERN and not argument[1] & re.IGNORECASE:
+            yield from _needed(argument[3].data)
         elif operator is _ATOMIC:
-            yield from _needed(argument)
+            yield from _needed(argument.data)
         elif operator in REPEATS and argument[0] >= 1:
-            yield from ((_op.ANY, None), *_needed(argument[2]), (_op.ANY, None))
+            yield from ((_op.ANY, None), *_needed(argument[2].data), (_op.ANY, None))
         else:
-            yield operator, argument
+            yield node

@@ -29,7 +29,7 @@ SYSTEM = "/etc/triage"
 MAX_FILES = 10_000
 
 
-def load(packs: Sequence[Path] = (), *, packaged: bool = True, standing: bool = True) -> Library:
+def load(packs: Sequence[str | os.PathLike[str]] = (), *, packaged: bool = True, standing: bool = True) -> Library:
     """Return all signatures: packaged ones (if wanted), /etc/triage and the user's own (if wanted), `packs` in order.
 
     Files that are no sound signatures are left out and named in `Library.problems`. Raises `TriageError` for a pack
@@ -86,7 +86,7 @@ def compile_pack(place: str | os.PathLike[str], key: str = "", *, thorough: bool
         for p in wrong:
             pack.complain(Problem(name, p.line, p.field, p.message, p.hint, p.column))
         for one in parsed:
-            pack.add(Signature.from_record(one.record, path), name, one.lines["id"])
+            pack.add(Signature.to_index(one.record, path), name, one.lines["id"])
     return pack.bytes(key)
 
 

@@ -6,17 +6,17 @@ can be kept as JSON and need not be checked again.
 
 from __future__ import annotations
 
-import re
-
 from triage.lazy import regex
+from triage.library.nodes import Node, Scalar, Sequence
 from triage.library.problems import Problem
-from triage.library.source import Node, Scalar, Sequence
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _DURATION = regex(r"(\d{1,9}(?:\.\d{1,6})?)\s*(ms|s|min|m|h)?")
+_WHOLE = regex(r"-?(0|[1-9]\d{0,17})")
+_NUMBER = regex(r"-?(0|[1-9]\d{0,17})(\.\d{1,18})?")
 _SECONDS = {"ms": 0.001, "s": 1.0, "min": 60.0, "m": 60.0, "h": 3600.0, None: 1.0}
 
 
@@ -72,19 +72,21 @@ class Text(Shape):
     def read(self, node: Node, at: str, found: Findings) -> Any:
         if not isinstance(node, Scalar):
             return found.add(node, at, f"must be {self.name}, not {called(node)}")
-        if node.plain and node.reading != "text":
-            return found.add(node, at, f"YAML reads {node.text!r} as {node.reading}, not as text", "put it in quotes")
-        if node.plain and node.comment and self.free:
-            return found.add(node, at, "the text is cut at ' #'", "put it in quotes, also where a comment is meant")
-        if not node.text.strip():
+        text = node.text
+        if node.plain:
+            if node.reading != "text":
+                return found.add(node, at, f"YAML reads {text!r} as {node.reading}, not as text", "put it in quotes")
+            if node.comment and self.free:
+                return found.add(node, at, "the text is cut at ' #'", "put it in quotes, also where a comment is meant")
+        if not text or text.isspace():
             return found.add(node, at, "is empty")
-        if len(node.text) > self.limit:
+        if len(text) > self.limit:
             return found.add(node, at, f"longer than {self.limit} characters")
-        if self._fits is not None and not self._fits.fullmatch(node.text):
-            return found.add(node, at, f"{node.text!r} is not {self.says or self.pattern}")
-        if self.check and (wrong := self.check(node.text)):
+        if self._fits is not None and not self._fits.fullmatch(text):
+            return found.add(node, at, f"{text!r} is not {self.says or self.pattern}")
+        if self.check and (wrong := self.check(text)):
             return found.add(node, at, wrong)
-        return node.text
+        return text
 
     def schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = {"type": "string", "minLength": 1, "maxLength": self.limit}
@@ -133,10 +135,10 @@ class Number(Shape):
     def __init__(self, *, whole: bool = False) -> None:
         self.whole = whole
         self.name = "a whole number" if whole else "a number"
+        self._fits = _WHOLE if whole else _NUMBER
 
     def read(self, node: Node, at: str, found: Findings) -> Any:
-        pattern = r"-?(0|[1-9]\d{0,17})" if self.whole else r"-?(0|[1-9]\d{0,17})(\.\d{1,18})?"
-        if not isinstance(node, Scalar) or not node.plain or not re.fullmatch(pattern, node.text):
+        if not isinstance(node, Scalar) or not node.plain or not self._fits.fullmatch(node.text):
             return found.add(node, at, f"must be {self.name}")
         return float(node.text) if "." in node.text else int(node.text)
 

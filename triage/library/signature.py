@@ -162,25 +162,40 @@ class Signature:
     def from_record(cls, record: Record, file: str = "") -> Signature:
         """Take the plain data of a signature that was read without a problem, and its file; return the signature."""
         return cls(
-            id=record["id"],
+            **_found_by(record),
             title=record.get("title", ""),
             engine=record.get("engine"),
-            match=_match(record.get("match", {})),
-            with_=tuple(map(_other, record.get("with", ()))),
-            without=tuple(map(_other, record.get("without", ()))),
-            when=_when(record.get("when", {})),
+            when=_when(record.get("when")),
             releases=_releases(record),
-            role=record.get("role", "root"),
             explains=tuple(_explained(entry) for entry in record.get("explains", ())),
             cause=record.get("cause", ""),
             not_when=record.get("not_when", ""),
             fixes=tuple(_fix(entry) for entry in record.get("fixes", ())),
             references=tuple(record.get("references", ())),
-            aliases=tuple(record.get("aliases", ())),
-            disabled=record.get("disabled", False),
             file=file,
-            record=record,
         )
+
+    @classmethod
+    def to_index(cls, record: Record, file: str = "") -> Signature:
+        """Take the same; return the signature without what matters only once it is found."""
+        return cls(**_found_by(record), title="", file=file)
+
+
+def _found_by(record: Record) -> Record:
+    """Return the fields that a pack's index is made of, and the record itself."""
+    return {
+        "id": record["id"],
+        "match": _match(record.get("match", {})),
+        "with_": tuple(map(_other, record.get("with", ()))),
+        "without": tuple(map(_other, record.get("without", ()))),
+        "role": record.get("role", "root"),
+        "aliases": tuple(record.get("aliases", ())),
+        "disabled": record.get("disabled", False),
+        "record": record,
+    }
+
+
+_ALWAYS = When()
 
 
 def _match(record: Record) -> Match:
@@ -236,7 +251,9 @@ def _explained(entry: str | Record) -> Explained:
     return Explained(entry["id"], entry.get("within"), entry.get("scope", "run"))
 
 
-def _when(record: Record) -> When:
+def _when(record: Record | None) -> When:
+    if not record:
+        return _ALWAYS
     special = ("phase", "rank", "where")
     return When(
         facts=tuple((name, condition(value)) for name, value in record.items() if name not in special),
@@ -251,7 +268,7 @@ def _condition(record: Record, key: str) -> Condition | None:
 
 
 def _releases(record: Record) -> dict[str, tuple[str, ...]]:
-    return {package: tuple(ranges) for package, ranges in record.get("releases", {}).items()}
+    return {package: tuple(ranges) for package, ranges in record["releases"].items()} if "releases" in record else {}
 
 
 def _fix(record: Record) -> FixSpec:
@@ -261,7 +278,7 @@ def _fix(record: Record) -> FixSpec:
         title=record.get("title"),
         detail=record.get("detail"),
         command=tuple(record.get("command", ())),
-        when=_when(record.get("when", {})),
+        when=_when(record.get("when")),
         releases=_releases(record),
         risk=tuple(record.get("risk", ())),
         keys={key: value for key, value in record.items() if key not in common},

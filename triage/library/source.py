@@ -10,14 +10,13 @@ from __future__ import annotations
 from functools import cache
 
 from triage.lazy import regex
-from triage.records import dataclass, field
-from triage.typed import Any, Literal
+from triage.library.nodes import Mapping, Node, Reading, Scalar, Sequence
+from triage.library.simple import simple
+from triage.typed import Any
 
 MAX_BYTES = 256 * 1024
 MAX_NODES = 20_000
 MAX_DEPTH = 24
-
-Reading = Literal["text", "true/false", "number", "nothing", "date", "merge key", "special"]
 
 _READINGS: dict[str, Reading] = {
     "bool": "true/false",
@@ -28,39 +27,6 @@ _READINGS: dict[str, Reading] = {
     "merge": "merge key",
 }
 _COMMENT = regex(r"\s+#")
-
-
-@dataclass(slots=True)
-class Scalar:
-    """A scalar. `reading` is what YAML 1.1 makes of it, `comment` says that a comment follows it on its line."""
-
-    line: int
-    column: int
-    text: str
-    plain: bool
-    reading: Reading = "text"
-    comment: bool = False
-
-
-@dataclass(slots=True)
-class Sequence:
-    """A list of nodes."""
-
-    line: int
-    column: int
-    items: list[Node] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Mapping:
-    """Pairs of key and value in the order in which they were written; a key may stand there twice."""
-
-    line: int
-    column: int
-    entries: list[tuple[Node, Node]] = field(default_factory=list)
-
-
-Node = Scalar | Sequence | Mapping
 
 
 class SourceError(Exception):
@@ -79,9 +45,11 @@ def documents(raw: bytes) -> list[Node]:
     if len(raw) > MAX_BYTES:
         raise SourceError(f"larger than {MAX_BYTES // 1024} KiB")
     try:
-        text = raw.decode("utf-8-sig")
+        text = raw.decode().removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise SourceError("not UTF-8", raw.count(b"\n", 0, error.start) + 1) from None
+    if (root := simple(text)) is not None:
+        return [root]
     import yaml
 
     try:

@@ -38,14 +38,16 @@ class Writer:
             self.complain(Problem(file, line, "id", f"{signature.id} is also in {name}"))
             return
         text = _worded.encode(signature.record)
-        found = _regexes(signature.record) if self._thorough else ()
-        regexes = {regex: (literals_of(regex), spoken(regex)) for regex in found}
+        regexes = "{}"
+        if self._thorough:
+            said = {regex: (literals_of(regex), spoken(regex)) for regex in _regexes(signature.record)}
+            regexes = _dense.encode(said)
         self._found[signature.id] = _Written(
             file,
             signature.disabled,
             signature.aliases,
             sha256(text.encode())[:16],
-            f'{{"record":{text},"regexes":{_dense.encode(regexes)}}}',
+            f'{{"record":{text},"regexes":{regexes}}}',
             atoms(signature.match),
             line_patterns(signature),
         )
