@@ -312,7 +312,7 @@ def test_many_streams_keep_a_bounded_number_of_open_blocks():
     for number in range(5000):
         assembler.feed(Line(text="Fatal Python error: Aborted", stream=f"s{number}", offset=number, number=number))
         events += assembler.drain()
-    assert len(assembler._streams) <= 1024
+    assert len(assembler.open) <= 1024
     events += assembler.close()
     assert len(events) == 5000
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+# Its few words go through gettext, which loads `locale` and looks for catalogues; triage speaks English.
+argparse._ = str  # type: ignore[attr-defined]
+
+
 class _Help(argparse.RawDescriptionHelpFormatter):
     """Knows how wide the terminal is without `shutil`, which loads what packs archives."""
 

@@ -19,7 +19,7 @@ from triage.events.quoted import may_be_copy
 from triage.events.server import ServerReader
 from triage.events.status import StatusReader
 from triage.events.torchelastic import TorchElastic
-from triage.events.traceback import TracebackAssembler
+from triage.events.traceback import TracebackAssembler, may_begin
 from triage.events.tracks import Moments, Track, Tracks
 from triage.fingerprint import mask_volatile
 from triage.lines.decode import TOO_LONG
@@ -44,7 +44,9 @@ _SELF = "triage"
 # syslog's severity: what its writer calls less than a warning is no process's last words.
 _ERROR, _WARNING = 3, 4
 # Who may want a line for the words in it (`triage.events.candidates`).
-_ASKED, _NATIVE, _SERVER, _COMMAND, _STATUS, _KNOWN, _COPY, _ELASTIC, _GUESS = (1 << bit for bit in range(9))
+_ASKED, _NATIVE, _SERVER, _COMMAND, _STATUS, _KNOWN, _COPY, _ELASTIC, _GUESS, _SINGLE, _TRACEBACK = (
+    1 << bit for bit in range(11)
+)
 
 
 @dataclass(slots=True)
@@ -100,7 +102,7 @@ class Extractor:
             ],
             [
                 (_NATIVE, may_start), (_COMMAND, goes_on), (_STATUS, self._status.may_want), (_COPY, may_be_copy),
-                (_ELASTIC, self._elastic.may_want),
+                (_ELASTIC, self._elastic.may_want), (_SINGLE, self._native.may_be_record), (_TRACEBACK, may_begin),
             ],
         )  # fmt: skip
         self._out = Extraction()
@@ -111,10 +113,15 @@ class Extractor:
 
     def feed(self, line: Line) -> None:
         """Take the next line; its running number is set."""
-        line.number = self._out.lines
-        self._out.lines += 1
+        out = self._out
+        line.number = out.lines
+        out.lines += 1
         if line.time is not None:
-            self._clock(line)
+            if out.first_time is None:
+                out.first_time, out.zoned = line.time, line.zoned
+            out.last_time = line.time
+            if line.time > self._moments.after:
+                self._moments.add(line.number, line.time)
         if line.ident == _SELF:
             return
         if line.origin == "manager":
@@ -130,6 +137,13 @@ class Extractor:
             track.left_out += 1
             return
         wanted = self._wanted.of(line.text)
+        if wanted == _SERVER and self._calm and line.record and (line.severity is None or line.severity > _ERROR):
+            # Most lines of most logs: nothing is open that they may belong to, and they say how the service fares.
+            self._native.lines += 1
+            self._tracebacks.pass_by(line)
+            for event in self._server.feed(line):
+                self._keep(event)
+            return
         asked = list(self._messages.asked(line)) if wanted & _ASKED else ()
         if self._native.feed(line, may_start=bool(wanted & _NATIVE)):
             self._keep_all(self._native.drain())
@@ -146,6 +160,11 @@ class Extractor:
             self._belongs(asked)
         elif asked:
             self._keep_all(asked)
+
+    @property
+    def _calm(self) -> bool:
+        """Whether nothing is open that a line may go on with."""
+        return not (self._tracebacks.open or self._native.open or self._commands.first or self._status.unit)
 
     def _belongs(self, asked: Sequence[Event]) -> None:
         """Lines that a signature asked for and that are part of another event: kept to be found, no more."""
@@ -233,12 +252,6 @@ class Extractor:
             or self._messages.ends(line)
             or self._status.heads(line)
         )
-
-    def _clock(self, line: Line) -> None:
-        if self._out.first_time is None:
-            self._out.first_time, self._out.zoned = line.time, line.zoned
-        self._out.last_time = line.time
-        self._moments.add(line.number, line.time or 0.0)
 
     def _keep_all(self, events: Iterable[Event]) -> None:
         for event in events:

@@ -9,11 +9,11 @@ the search is run again with the facts of the best one at hand. Time is linear i
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import log
 
 from triage.events.interleave_cost import Prices, State, Token
-from triage.events.interleave_equal import CLOSE, NOBODY, Item, deal_equal, story_of
+from triage.events.interleave_equal import CLOSE, NOBODY, Item, deal_equal, story_in, story_of
 from triage.events.interleave_known import ANY, Edges, goes_on, onward
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, WAITING
@@ -87,6 +87,9 @@ def deal(items: Sequence[Item], carried: Sequence[Sequence[Item]], known: Edges)
     first and then one for each new head in order of appearance, or NOBODY.
     """
     equal = deal_equal(items, carried, known.told)
+    if equal is None and len(carried) < 2:
+        story = story_in([*chain.from_iterable(carried), *items])
+        equal = deal_equal(items, carried, [story]) if story is not None else None
     if equal is not None:
         return equal
     prices = Prices(known)

@@ -3,18 +3,23 @@
 Ranks mostly fail alike. Where the lines of a region are those of one story, each as often as there are tracebacks, no
 search is needed: a line belongs to a traceback whose next line it is. A text that stands twice in the story (a source
 line) goes to where it is needed first.
+
+What they tell can be read off the order of the lines: the first traceback to come to a place of the story has been at
+all places before, and the last one goes on to all that follow. So places are first seen, and last seen, in their order.
 """
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections import Counter
+from itertools import chain
 from math import inf
 
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 # A line's shape, its text, and for a head whether it is bare.
 Item = tuple[int, str, bool]
@@ -62,6 +67,63 @@ def deal_equal(items: Sequence[Item], carried: Sequence[Sequence[Item]], stories
             if owners is not None:
                 return owners
     return None
+
+
+def story_in(items: Sequence[Item]) -> Story | None:
+    """Take the lines of tracebacks that begin here; return the one story that all of them must tell if they tell the
+    same, None where their lines leave a choice.
+
+    It is frames with a source line each and perhaps carets, and an exception of one line.
+    """
+    writers = sum(kind == HEAD for kind, _, _ in items)
+    seen: dict[tuple[int, str], list[int]] = {}
+    for number, (kind, text, _) in enumerate(items):
+        if kind in _TOLD:
+            seen.setdefault((kind, text), []).append(number)
+    if writers < 2 or any(len(places) % writers for places in seen.values()):
+        return None
+    frames = [(places[0], places[-1], text) for (kind, text), places in seen.items() if kind == FRAME]
+    ends = [text for kind, text in seen if kind == EXCEPTION]
+    once = all(len(places) == writers for (kind, _), places in seen.items() if kind in (FRAME, EXCEPTION))
+    if not frames or len(ends) != 1 or not once or any(kind in (TEXT, REPEAT) for kind, _ in seen):
+        return None
+    sources, carets = _under(frames, seen, SOURCE, writers), _under(frames, seen, CARET, writers)
+    if sources is None or carets is None or len(sources) < len(frames):
+        return None
+    told = [
+        [text, sources[place], *([carets[place]] if place in carets else ())] for place, (*_, text) in enumerate(frames)
+    ]
+    return (*chain.from_iterable(told), *ends)
+
+
+def _under(
+    frames: Sequence[tuple[int, int, str]], seen: Mapping[tuple[int, str], Sequence[int]], kind: int, writers: int
+) -> dict[int, str] | None:
+    """Return which text of a kind stands under which frame; `frames` have the numbers of their first and last line.
+
+    None where that is not certain. A text that stands under three frames or more has all that are left.
+    """
+    firsts, lasts = [frame[0] for frame in frames], [frame[1] for frame in frames]
+    found: dict[int, str] = {}
+    often: list[tuple[str, int]] = []
+    count = 0
+    for (own, text), places in seen.items():
+        if own != kind:
+            continue
+        times = len(places) // writers
+        count += times
+        under = {bisect(firsts, places[0]) - 1, bisect(lasts, places[-1]) - 1}
+        if len(under) != min(times, 2) or min(under) < 0 or not under.isdisjoint(found):
+            return None
+        found.update(dict.fromkeys(under, text))
+        if times > 2:
+            often.append((text, times - 2))
+    if often:
+        left = [place for place in range(len(frames)) if place not in found]
+        if len(often) > 1 or len(left) != often[0][1]:
+            return None
+        found.update(dict.fromkeys(left, often[0][0]))
+    return found if count == len(found) else None
 
 
 def _dealt(items: Sequence[Item], started: Sequence[int], story: Story) -> list[int] | None:

@@ -12,7 +12,7 @@ from collections import OrderedDict, deque
 
 from triage.events.native_crash import Crash, Frames
 from triage.events.native_shapes import Found, glued_at, inner_of, start_of
-from triage.events.native_soft import NativeSingles
+from triage.events.native_soft import NCCL_WARN, NativeSingles
 from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING
 
@@ -51,15 +51,18 @@ class _Stream:
 
 
 class NativeAssembler:
-    """Takes the lines of all streams in their order and gives out native events."""
+    """Takes the lines of all streams in their order and gives out native events.
+
+    `lines` counts them, those that it need not look at too; `open` are the streams that have open blocks.
+    """
 
     def __init__(self) -> None:
         self._frames = Frames()
-        self._streams: OrderedDict[str, _Stream] = OrderedDict()
+        self.open: OrderedDict[str, _Stream] = OrderedDict()
         self._done: deque[Event] = deque()
         self._singles = NativeSingles(self._frames)
         self._budget = _DUMPS
-        self._clock = 0
+        self.lines = 0
 
     def starts(self, line: Line) -> bool:
         """Take a line; return whether it opens a native block, and so ends any exception message before it."""
@@ -70,41 +73,46 @@ class NativeAssembler:
 
         `may_start` is false where `native_shapes.may_start` says so of its text.
         """
-        self._clock += 1
-        stream = self._streams.get(line.stream)
+        self.lines += 1
+        stream = self.open.get(line.stream)
         if stream is None:
             if not may_start:
                 return False
             text = line.text
             if start_of(text) is None and glued_at(text) is None:
                 return False
-            stream = self._streams[line.stream] = _Stream()
-        self._streams.move_to_end(line.stream)
+            stream = self.open[line.stream] = _Stream()
+        self.open.move_to_end(line.stream)
         stream.lines += 1
         took = self._offer(stream, line, line.text)
         self._expire(stream)
         if not stream.blocks and stream.total_until <= stream.lines:
-            del self._streams[line.stream]
-        while len(self._streams) > _MAX_STREAMS:
-            _, oldest = self._streams.popitem(last=False)
+            del self.open[line.stream]
+        while len(self.open) > _MAX_STREAMS:
+            _, oldest = self.open.popitem(last=False)
             self._finish_all(oldest)
         return took
 
+    @staticmethod
+    def may_be_record(text: str) -> bool:
+        """Take a text; return whether a record of it may be a single native line, whatever its digits are."""
+        return NCCL_WARN in text
+
     def soft(self, line: Line) -> bool:
         """Take a line that no traceback took; return whether it is a single native line (it becomes an event)."""
-        return self._singles.feed(line, self._clock)
+        return self._singles.feed(line, self.lines)
 
     def drain(self) -> Iterator[Event]:
         """Yield the events that are complete, in the order in which they became so."""
         while self._done:
             yield self._done.popleft()
-        yield from self._singles.drain(self._clock)
+        yield from self._singles.drain(self.lines)
 
     def close(self) -> Iterator[Event]:
         """Yield all events that are left; what is still open ends here. The assembler can go on afterwards."""
-        for stream in self._streams.values():
+        for stream in self.open.values():
             self._finish_all(stream)
-        self._streams.clear()
+        self.open.clear()
         while self._done:
             yield self._done.popleft()
         yield from self._singles.close()
@@ -165,7 +173,7 @@ class NativeAssembler:
 
     def _took(self, stream: _Stream, block: Block) -> None:
         block.seen = stream.lines
-        block.clock = self._clock
+        block.clock = self.lines
         stream.writer = block
 
     def _open(self, stream: _Stream, line: Line, text: str, shape: Found) -> None:

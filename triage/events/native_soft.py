@@ -51,6 +51,7 @@ _GLOG = regex(
 _TORCH = regex(r"\[[EWF](?:\d{3,4} [\d:.]{8,18})? [\w./-]{1,200}:\d{1,6}\] ?(?P<what>.*)", re.DOTALL)
 _WORK = regex(r"Work\w+\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).{0,300}?Timeout\(ms\)=(?P<timeout_ms>\d+)\)")
 _DUMPED_BY = regex(r"due to a collective timeout from +rank (\d+)")
+NCCL_WARN = "NCCL WARN"
 _HINTS = ("NCCL", "atchdog", "eartbeat", "entire process", "dump signal", "PG status")
 _WATCHDOG = (
     "Watchdog caught collective operation timeout",
@@ -154,11 +155,11 @@ class NativeSingles:
         return True
 
     def _nccl(self, line: Line, text: str) -> bool:
-        if "NCCL WARN" not in text:
+        if NCCL_WARN not in text:
             return False
         found = _NCCL.match(text)
         data = {name: value for name, value in found.groupdict().items() if value} if found else {}
-        what = data.get("what") or text.partition("NCCL WARN")[2].strip()
+        what = data.get("what") or text.partition(NCCL_WARN)[2].strip()
         data["what"] = what
         key = ("nccl", line.stream, line.rank or "", _masked(what))
         self._fold(_message("nccl-warn", verdict("nccl-warn", what)), key, line, data)

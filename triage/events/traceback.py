@@ -20,12 +20,15 @@ _OPEN = 512
 
 
 class TracebackAssembler:
-    """Assembles tracebacks of lines that come in order. `ends` tells whether a line ends an exception's message."""
+    """Assembles tracebacks of lines that come in order. `ends` tells whether a line ends an exception's message.
+
+    `open` are the streams that have one open.
+    """
 
     def __init__(self, ends: Callable[[Line], bool]) -> None:
         self._ends = ends
         self._known = Edges()
-        self._open: dict[str, StreamTracebacks] = {}
+        self.open: dict[str, StreamTracebacks] = {}
         self._before: dict[str, Line] = {}
         self._done: list[Event] = []
         self._fed = 0
@@ -36,7 +39,7 @@ class TracebackAssembler:
         self._fed += 1
         text = line.text
         key = line.stream
-        stream = self._open.get(key)
+        stream = self.open.get(key)
         if TRACEBACK in text and "\\n" in text and not (stream is not None and stream.expects(text)):
             literal = expand(text)
             if literal is not None:
@@ -45,20 +48,25 @@ class TracebackAssembler:
                     self._done.append(event)
                     return "stack"
         if stream is None:
-            if not (TRACEBACK in text or text[:8] == '  File "') or shape(text) not in (HEAD, FRAME):
+            if not may_begin(text) or shape(text) not in (HEAD, FRAME):
                 self._remember(key, line)
                 return None
-            stream = self._open[key] = StreamTracebacks(self._ends, self._known)
+            stream = self.open[key] = StreamTracebacks(self._ends, self._known)
             stream.before = self._before.pop(key, None)
-            if len(self._open) > _OPEN:
-                self._shut(next(iter(self._open)))
+            if len(self.open) > _OPEN:
+                self._shut(next(iter(self.open)))
         answer = stream.feed(line, number)
         if stream.done:
             self._collect(stream)
         if stream.quiet:
-            del self._open[key]
+            del self.open[key]
             self._remember(key, line)
         return answer
+
+    def pass_by(self, line: Line) -> None:
+        """Take a line that `may_begin` none, while no stream has one open."""
+        self._fed += 1
+        self._remember(line.stream, line)
 
     def _remember(self, key: str, line: Line) -> None:
         if len(self._before) >= _STREAMS:
@@ -66,7 +74,7 @@ class TracebackAssembler:
         self._before[key] = line
 
     def _shut(self, key: str) -> None:
-        stream = self._open.pop(key)
+        stream = self.open.pop(key)
         stream.close()
         self._collect(stream)
 
@@ -84,6 +92,11 @@ class TracebackAssembler:
 
     def close(self) -> Iterator[Event]:
         """The end of the log: yield everything that is left, partial where its end is missing."""
-        for key in list(self._open):
+        for key in list(self.open):
             self._shut(key)
         yield from self.drain()
+
+
+def may_begin(text: str) -> bool:
+    """Take a text; return whether a traceback may begin with such a line, whatever its digits are."""
+    return TRACEBACK in text or text[:8] == '  File "'

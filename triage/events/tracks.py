@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from math import inf
 
 from triage.events.positions import EVIDENCE_LIMIT, evidence
 from triage.model import Evidence
@@ -107,22 +108,25 @@ class Tracks:
 class Moments:
     """When which line was written: pairs of a line's running number and its time, both rising, a few thousand at most.
 
-    They tie the lines of one log to those of another.
+    They tie the lines of one log to those of another. Only times beyond `after` are kept, so whoever has many that are
+    not need not ask.
     """
 
     def __init__(self) -> None:
         self.pairs: list[tuple[int, float]] = []
+        self.after = -inf
         self._step = 0.0
 
     def add(self, number: int, time: float) -> None:
         """Take a line's number and time; a time that is hardly later than the last one kept is passed over."""
-        pairs = self.pairs
-        if pairs and time <= pairs[-1][1] + self._step:
+        if time <= self.after:
             return
+        pairs = self.pairs
         pairs.append((number, time))
         if len(pairs) >= _MOMENTS:
             self._step = max(self._step * 2, (pairs[-1][1] - pairs[0][1]) / _MOMENTS)
             del pairs[1::2]
+        self.after = pairs[-1][1] + self._step
 
 
 def _short(line: Line) -> Line | Evidence:

@@ -37,7 +37,7 @@ class Builder:
         self.clock = clock
         self._merger = Merger()
         self._peeler = Peeler(self.learned, clock, self._merger)
-        self._emitter = Emitter(source, self._peeler)
+        self._emitter = Emitter(source, self._peeler, self._merger)
         self._speakers = Speakers()
         self._loggers = Loggers(clock)
         self._nothing: Known = (Said(stream=source), None, False)
@@ -63,6 +63,12 @@ class Builder:
             return
         peeler = self._peeler
         known: Known = self._nothing
+        head = None if self._json else peeler.plain_head(text)
+        if head is not None:
+            record = self._emitter.record(text, head, known[0], place, out)
+            if record is not None:
+                self._record = record
+                return
         peeler.peel(text, 0, known)
         if peeler.cut is not None:
             known = (peeler.cut_said, peeler.outer_time, peeler.zoned)

@@ -10,7 +10,8 @@ from triage.model import Line
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from triage.lines.prefixes import Known, Peeler
+    from triage.lines.prefixes import Head, Known, Peeler
+    from triage.lines.said import Merger
 
 Place = tuple[int, "int | None", "str | None"]
 """Where a line stands in the input: byte offset, line number, the journal entry's cursor."""
@@ -22,10 +23,30 @@ _KEPT = 8192
 class Emitter:
     """Appends the lines of one source to a list."""
 
-    def __init__(self, source: str, peeler: Peeler) -> None:
+    def __init__(self, source: str, peeler: Peeler, merger: Merger) -> None:
         self._source = source
         self._peeler = peeler
+        self._merger = merger
         self._rests: dict[Said, Said] = {}
+
+    def record(self, text: str, head: Head, base: Said, place: Place, out: list[Line]) -> Said | None:
+        """Append the line of a record, from its head on (`Peeler.plain_head`), where it is one line and nothing more.
+
+        Returns what the record says; None, and nothing is appended, where the text needs a closer look.
+        """
+        one, time, end = head
+        said = self._merger.sums.get((base, one)) or self._merger.add(base, one)
+        body = text[end:].rstrip()
+        if said.origin != "service" or _may_hold_more(body):
+            return None
+        out.append(
+            Line(
+                body, said.stream, place[0], self._source, place[1], place[2], time, False,
+                said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, True,
+                said.severity, "service", None, said.where, 0, said.carrier,
+            )
+        )  # fmt: skip
+        return said
 
     def peeled(self, text: str, base: Said, place: Place, current: Said | None, out: list[Line]) -> Said | None:
         """Append the lines of a text that was peeled just now, from `base` on.
@@ -41,7 +62,7 @@ class Emitter:
             current = said
         elif current is not None and said is base:
             said = self._rest(current)
-        if not ("%" in body or "\\" in body or "[20" in body or "\r" in body or len(body) > LONGEST_TEXT):
+        if not _may_hold_more(body):
             if said.origin == "service":
                 out.append(
                     Line(
@@ -95,3 +116,8 @@ class Emitter:
                 said.severity, said.origin, said.named, carrier=said.carrier,
             )  # fmt: skip
         return rest
+
+
+def _may_hold_more(body: str) -> bool:
+    """Whether a text may hold several lines, or more than is kept of one (`triage.lines.repair.pieces`)."""
+    return "%" in body or "\\" in body or "[20" in body or "\r" in body or len(body) > LONGEST_TEXT

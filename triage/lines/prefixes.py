@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 Known: TypeAlias = "tuple[Said, float | None, bool]"
 """What is known of a line before its prefixes are read: what was said, its time, whether that has a zone."""
 
+Head: TypeAlias = "tuple[Said, float, int]"
+"""The head of a record: what it says, its time, where it ends."""
+
 _Memo: TypeAlias = "dict[str, Said | None]"
 _Try: TypeAlias = "tuple[int, Match, _Memo, Callable[[str], Reading] | None, Row]"
 _Quick: TypeAlias = "tuple[int, int, str, _Memo, Callable[[str], Reading] | None, Row]"
@@ -85,8 +88,11 @@ class Peeler:
         Stops after the prefix of a piece of a line. `level` is the least level that may still come: after a record head
         only record heads can follow.
         """
-        if not position and self._plain_head(text, known):
-            return
+        if not position and self.hits is None:
+            head = self.plain_head(text)
+            if head is not None:
+                self._take(head, known)
+                return
         by_first = self._by_first
         seconds = self.clock.seconds
         sums = self._merger.sums
@@ -184,17 +190,17 @@ class Peeler:
                 return found.end()
         return 0
 
-    def _plain_head(self, text: str, known: Known) -> bool:
-        """Peel a line that the head of a record begins, one that was peeled before, with nothing else behind it: the
-        short way for most lines of most logs. Return whether it is such a line.
+    def plain_head(self, text: str) -> Head | None:
+        """Take a line; return the head of a record that begins it, if it was peeled before and nothing else is behind
+        it: the short way for most lines of most logs.
         """
         head = self._heads.get(text[:_PLACES])
-        if head is None or self.hits is not None:
-            return False
+        if head is None:
+            return None
         at, stop, mark, memo, _, _ = head
         seconds = self.clock.seconds.get(text[at:stop])
         if seconds is None:
-            return False
+            return None
         end = text.find(mark, stop, stop + _LONGEST) + len(mark)
         key = text[stop : end + _PLACES]
         one = self._plain.get(key)
@@ -202,23 +208,25 @@ class Peeler:
             one = memo.get(text[:at] + text[stop:end])
             first = text[end : end + _PLACES]
             if one is None or (first and (self._by_first.get(first) or self._candidates(first))[0][RECORD]):
-                return False
+                return None
             if len(self._plain) > _KEPT:
                 self._plain.clear()
             self._plain[key] = one
         for word in self._words:
             if word in text:
-                return False
+                return None
+        return one, seconds, end
+
+    def _take(self, head: Head, known: Known) -> None:
+        one, seconds, self.rest = head
         said, time, zoned = known
         self.outer, self.outer_time, self.zoned = said, time, zoned
         self.said = self._merger.sums.get((said, one)) or self._merger.add(said, one)
         self.time = seconds if time is None else time
-        self.rest = end
         self.suffix = self.cut = None
         self.partial = False
         self.margin = 0
         self.stamp = ""
-        return True
 
     def begins_record(self, text: str) -> bool:
         """Take a line; return whether it begins with the head of a record that was peeled before, in any second that

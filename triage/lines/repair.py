@@ -20,8 +20,12 @@ LONGEST_TEXT = 64 << 10
 COUNTED = 8 << 20
 """Line numbers are counted up to this offset; beyond it they would cost more than they are worth."""
 
-_ESCAPES = (b"\x1b", b"\r", b"\0", b"\x1e", b"#033[", b"\\x1b[", b"\\033[", b"[0m", b";0m",
-            b"\xe2\x94\x82", b"\xc2\xa0", b"File \xe2\x80\x9c", b"&quot;", b"&#")  # fmt: skip
+# What `plain` takes away, by a byte that is in it: where that is not in a block, nothing of its group is.
+_ESCAPES = (
+    (b"\x1b", ()), (b"\r", ()), (b"\0", ()), (b"\x1e", ()), (b"\\", (b"\\x1b[", b"\\033[")), (b"&", (b"&quot;", b"&#")),
+)  # fmt: skip
+_COLOURS = (b"#033[", b"[0m", b";0m")
+_BEYOND_ASCII = (b"\xe2\x94\x82", b"\xc2\xa0", b"File \xe2\x80\x9c")
 _ANSI = regex(r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]")
 # Colours of which a web console or a copy lost the escape character.
 _BARE = regex(r"(?<!001b)(?<!001B)(?<!033)(?<!x1b)\[(?:0|[349]\d|\d{1,2}(?:;\d{1,3}){1,4})?m(?!\])")
@@ -117,7 +121,12 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
 
 
 def _special(data: bytes) -> bool:
-    return any(escape in data for escape in _ESCAPES)
+    for byte, group in _ESCAPES:
+        if byte in data and (not group or any(escape in data for escape in group)):
+            return True
+    if any(escape in data for escape in _COLOURS):
+        return True
+    return not data.isascii() and any(escape in data for escape in _BEYOND_ASCII)
 
 
 def _shorten(pieces: list[bytes]) -> list[bytes]:

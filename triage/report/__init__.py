@@ -70,9 +70,9 @@ def write(
     On a terminal it is made to fit the screen; a pipe or a file gets all of it. Raises `TriageError` for an unknown
     format; errors of the stream are the caller's.
     """
-    from triage.report import terminal
-
     if format == "text":
+        from triage.report import terminal
+
         width = width or terminal.width_of(stream)
         lines = _lines(report, width, all_failures, mask, terminal.is_terminal(stream))
         text = (
@@ -82,7 +82,11 @@ def write(
         )
     else:
         text = render(report, format, all_failures=all_failures, mask=mask)
-    stream.write(terminal.encodable(text, stream))
+    if not text.isascii():
+        from triage.report.terminal import encodable
+
+        text = encodable(text, stream)
+    stream.write(text)
 
 
 def _lines(report: Report, width: int, all_failures: bool, mask: bool, screen: bool) -> list[list[Span]]:

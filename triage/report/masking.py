@@ -95,7 +95,12 @@ class Masker:
     def _masked(self, text: str) -> str:
         lower = text.lower()
         for row in _rows():
-            if (row.share and not self.share) or not any(literal in lower for literal in row.literals):
+            if row.share and not self.share:
+                continue
+            for literal in row.literals:
+                if literal in lower:
+                    break
+            else:
                 continue
             text = row.compile().sub(lambda found, row=row: self._replaced(found, row), text)  # type: ignore[misc]
         if self._hosts is not None:
