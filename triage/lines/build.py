@@ -69,7 +69,9 @@ class Builder:
             if record is not None:
                 self._record = record
                 return
-        peeler.peel(text, 0, known)
+            peeler.take(head, known)
+        else:
+            peeler.peel(text, 0, known, tried=not self._json)
         if peeler.cut is not None:
             known = (peeler.cut_said, peeler.outer_time, peeler.zoned)
             if peeler.partial or self._held:

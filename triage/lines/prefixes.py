@@ -82,16 +82,16 @@ class Peeler:
         self._words = [word for word, row in self._late if row.level == RECORD]
         self._foreign = self._learned.foreign
 
-    def peel(self, text: str, position: int, known: Known, level: int = 0) -> None:
+    def peel(self, text: str, position: int, known: Known, level: int = 0, *, tried: bool = False) -> None:
         """Take a line, where to begin, and what is known of it already; peel what stands there.
 
         Stops after the prefix of a piece of a line. `level` is the least level that may still come: after a record head
-        only record heads can follow.
+        only record heads can follow. `tried` says that `plain_head` found nothing in the line.
         """
-        if not position and self.hits is None:
+        if not position and not tried and self.hits is None:
             head = self.plain_head(text)
             if head is not None:
-                self._take(head, known)
+                self.take(head, known)
                 return
         by_first = self._by_first
         seconds = self.clock.seconds
@@ -202,22 +202,42 @@ class Peeler:
         if seconds is None:
             return None
         end = text.find(mark, stop, stop + _LONGEST) + len(mark)
+        for word in self._words:
+            if word in text:
+                return None
         key = text[stop : end + _PLACES]
         one = self._plain.get(key)
         if one is None:
             one = memo.get(text[:at] + text[stop:end])
-            first = text[end : end + _PLACES]
-            if one is None or (first and (self._by_first.get(first) or self._candidates(first))[0][RECORD]):
+            if one is None:
                 return None
+            tries = self._records_at(text, end)
+            if tries:
+                return self._second(text, (one, seconds, end), tries[0])
             if len(self._plain) > _KEPT:
                 self._plain.clear()
             self._plain[key] = one
-        for word in self._words:
-            if word in text:
-                return None
         return one, seconds, end
 
-    def _take(self, head: Head, known: Known) -> None:
+    def _second(self, text: str, head: Head, one_try: _Try) -> Head | None:
+        """Take off another head without a time behind the first one, as uvicorn's behind SGLang's."""
+        _, match, memo, read, row = one_try
+        found = match(text, head[2]) if read is None and _is_plain(row) else None
+        if found is None:
+            return None
+        end = found.end()
+        more = memo.get(text[head[2] : end])
+        if more is None or self._records_at(text, end):
+            return None
+        return self._merger.sums.get((head[0], more)) or self._merger.add(head[0], more), head[1], end
+
+    def _records_at(self, text: str, at: int) -> tuple[_Try, ...]:
+        """Return the heads of records that may stand there."""
+        first = text[at : at + _PLACES]
+        return (self._by_first.get(first) or self._candidates(first))[0][RECORD] if first else ()
+
+    def take(self, head: Head, known: Known) -> None:
+        """Do as `peel` with what `plain_head` found in a line."""
         one, seconds, self.rest = head
         said, time, zoned = known
         self.outer, self.outer_time, self.zoned = said, time, zoned
