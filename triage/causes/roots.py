@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from triage.causes.outcome import Course, course, decide, stands_still
 from triage.causes.promote import promote_links
-from triage.causes.requests import unexplained
 from triage.causes.suspects import suspect
 from triage.causes.words import last_words, tell
 from triage.data import knowledge
@@ -77,6 +76,8 @@ def _root(incident: Incident, attempt: Attempt, found: Course) -> Failure | None
         late = [f for f in strong if int(f.data.get("last", f.order)) > found.ready or "request" in f.data]
         if not late:
             # Requests were answered with 5xx, and nothing was said: that is all there is to name.
+            from triage.causes.requests import unexplained
+
             answers = unexplained(incident, attempt)
             late = [answers] if answers is not None else []
         candidates = late or strong or [f for f in incident.failures if "soft" in f.data][:1]

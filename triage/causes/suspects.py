@@ -7,7 +7,6 @@ silent, or stayed in an earlier phase, while the others reported that they waite
 from __future__ import annotations
 
 from triage.data import knowledge
-from triage.events.native_pyspy import odd_one_out
 from triage.fingerprint import fingerprint
 from triage.model import Evidence, Failure, Incident, Position, Process
 from triage.typed import TYPE_CHECKING
@@ -24,6 +23,8 @@ def suspect(incident: Incident, attempt: Attempt, root: Failure) -> None:
     """Take an incident and its root; where the root is a wait, add the suspect and put its rank first."""
     if not waits(root):
         return
+    from triage.events.native_pyspy import odd_one_out
+
     found = odd_one_out(event for event in attempt.events if event.rule == "native/py-spy")
     if found is not None:
         event, reason = found

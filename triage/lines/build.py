@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 from triage.lazy import regex
 from triage.lines.clock import sensible
 from triage.lines.decode import entry_of, json_object
 from triage.lines.emit import Emitter
-from triage.lines.journal import Speakers
 from triage.lines.learn import JSON
-from triage.lines.loggers import Loggers
 from triage.lines.prefixes import Peeler
 from triage.lines.repair import decode, plain
 from triage.lines.rows import Learned, rows
@@ -19,7 +19,8 @@ from triage.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from triage.lines.clock import Clock
     from triage.lines.emit import Place
-    from triage.lines.loggers import Logged
+    from triage.lines.journal import Speakers
+    from triage.lines.loggers import Logged, Loggers
     from triage.lines.prefixes import Known
     from triage.lines.repair import Physical
     from triage.model import Entry, Line
@@ -38,8 +39,6 @@ class Builder:
         self._merger = Merger()
         self._peeler = Peeler(self.learned, clock, self._merger)
         self._emitter = Emitter(source, self._peeler, self._merger)
-        self._speakers = Speakers()
-        self._loggers = Loggers(clock)
         self._nothing: Known = (Said(stream=source), None, False)
         self._json = False
         self._margin = 0
@@ -47,6 +46,20 @@ class Builder:
         self._journal = False
         self._record: Said | None = None
         self._held: dict[str, tuple[Place, Known, list[str]]] = {}
+
+    # A plain log has neither entries of a journal nor lines of JSON: what reads them is loaded when one comes.
+
+    @cached_property
+    def _speakers(self) -> Speakers:
+        from triage.lines.journal import Speakers
+
+        return Speakers()
+
+    @cached_property
+    def _loggers(self) -> Loggers:
+        from triage.lines.loggers import Loggers
+
+        return Loggers(self.clock)
 
     def refresh(self) -> None:
         """Take note that `learned` has changed."""
