@@ -7,8 +7,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.events.interleave_equal import CLOSE, NOBODY, Item, deal_equal, story_of
-from triage.events.traceback_shapes import BLANK, CHAIN, EXCEPTION, FRAME, HEAD, SOURCE, TEXT
+from triage.events.interleave_equal import CLOSE, NOBODY, Item, deal_equal, story_in, story_of
+from triage.events.traceback_shapes import BLANK, CARET, CHAIN, EXCEPTION, FRAME, HEAD, SOURCE, TEXT
 
 CALLS = st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from(["init()", "run()", ""])), min_size=1, max_size=8)
 
@@ -89,3 +89,43 @@ def test_what_is_no_part_of_a_traceback_is_nobodys() -> None:
     assert story is not None
     items = [*lines[1:], (BLANK, "", False), *lines, (BLANK, "", False), (CLOSE, "[10:00:00] on", False)]
     assert deal_equal(items, [lines[:1]], [story]) == [0, 0, NOBODY, 1, 1, 1, NOBODY, NOBODY]
+
+
+UNDER = st.lists(
+    st.tuples(st.sampled_from(["init()", "run()", "go()"]), st.sampled_from(["", "^^^", "~~^~"])),
+    min_size=1,
+    max_size=9,
+)
+
+
+def _under(under: list[tuple[str, str]]) -> list[Item]:
+    lines: list[Item] = [(HEAD, "Traceback (most recent call last):", True)]
+    for number, (source, carets) in enumerate(under):
+        lines += [(FRAME, f'  File "x.py", line {number}, in f', False), (SOURCE, f"    {source}", False)]
+        lines += [(CARET, f"    {carets}", False)] if carets else []
+    return [*lines, (EXCEPTION, "KeyError: 1", False)]
+
+
+@given(UNDER, st.integers(2, 9), st.integers())
+def test_the_story_is_read_off_the_order_of_the_lines(under: list[tuple[str, str]], ranks: int, seed: int) -> None:
+    """However they are mixed: what is found is what all of them tell."""
+    lines = _under(under)
+    mixed = [item for _, item in _mixed([lines] * ranks, random.Random(seed))]
+    assert story_in(mixed) in (None, story_of([(kind, text) for kind, text, _ in lines]))
+
+
+@given(st.integers(2, 9), st.integers())
+def test_texts_that_stand_once_or_twice_have_their_place(ranks: int, seed: int) -> None:
+    """And one that stands thrice has all places that are left."""
+    lines = _under([("a", "^"), ("b", ""), ("c", "~~"), ("b", "^"), ("c", ""), ("c", "^^^"), ("d", "")])
+    mixed = [item for _, item in _mixed([lines] * ranks, random.Random(seed))]
+    assert story_in(mixed) == story_of([(kind, text) for kind, text, _ in lines])
+
+
+def test_no_story_is_read_off_what_differs() -> None:
+    """One that ends otherwise, one without its end, one alone, and calls in another order."""
+    lines = _under([("a", ""), ("b", "")])
+    other = [*lines[:-1], (EXCEPTION, "KeyError: 2", False)]
+    turned = [lines[0], *lines[3:5], *lines[1:3], lines[-1]]
+    for mixed in ([*lines, *other], [*lines, *lines[:-1]], lines, [*lines, *turned]):
+        assert story_in(mixed) is None

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections import Counter
-from itertools import chain
+from itertools import chain, pairwise
 from math import inf
 
 from triage.events.traceback_shapes import CARET, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT
@@ -85,7 +85,8 @@ def story_in(items: Sequence[Item]) -> Story | None:
     frames = [(places[0], places[-1], text) for (kind, text), places in seen.items() if kind == FRAME]
     ends = [text for kind, text in seen if kind == EXCEPTION]
     once = all(len(places) == writers for (kind, _), places in seen.items() if kind in (FRAME, EXCEPTION))
-    if not frames or len(ends) != 1 or not once or any(kind in (TEXT, REPEAT) for kind, _ in seen):
+    in_order = all(before[1] < frame[1] for before, frame in pairwise(frames))
+    if not frames or len(ends) != 1 or not once or not in_order or any(kind in (TEXT, REPEAT) for kind, _ in seen):
         return None
     sources, carets = _under(frames, seen, SOURCE, writers), _under(frames, seen, CARET, writers)
     if sources is None or carets is None or len(sources) < len(frames):
