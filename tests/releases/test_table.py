@@ -25,7 +25,7 @@ def whole(found):
         for source in [found.source(path)]
         for function in source.functions()
         for version, first, body in source.scopes(function)
-        for release in found.sorted(source.releases({version}, len(found.releases)))
+        for release in found.sorted(source.releases({version}))
     }
 
 
@@ -75,7 +75,7 @@ def test_file_that_is_gone_is_gone(made, package, tmp_path):
     write.add(path, full)
     source = Table(path).source("sglang/srt/pool.py")
     versions = {version for version, _, _ in source.scopes("take")}
-    assert Table(path).sorted(source.releases(versions, 5)) == ["0.4.0", "0.4.1", "0.4.1.post1", "0.4.3"]
+    assert Table(path).sorted(source.releases(versions)) == ["0.4.0", "0.4.1", "0.4.1.post1", "0.4.3"]
 
 
 def test_pins(made):

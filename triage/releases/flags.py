@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import lru_cache
 
 from triage.data import knowledge
@@ -10,7 +11,7 @@ from triage.releases.table import Table, table, value_at
 from triage.typed import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 EVERY = "of every release"
@@ -61,13 +62,12 @@ def flag_in(release: str, flag: str, known_table: Table | None = None) -> FlagRe
     number = found.number(release) if found else None
     if found is None or number is None:
         return FlagReading(None, flag)
-    every = _options(found)
-    here = [option for option, spans in every if any(first <= number <= last for first, last in spans)]
-    option = _named(flag, here)
+    option = _named(flag, _options_in(found, number, flag))
     if option is not None and option.state != "refused":
         return FlagReading(True, flag, option)
     for other in successors(flag, found):
         name, _, value = other.partition("=")
+        here = _options_in(found, number, name)
         there = next((one for one in here if name in one.names and one.state != "refused"), None)
         if there is not None:
             return FlagReading(option is not None, f"{name}={value}" if value else name, there)
@@ -80,11 +80,11 @@ def successors(flag: str, known_table: Table | None = None) -> list[str]:
     That is what releases themselves name in its place, then other names of the same value.
     """
     found = known_table or table()
-    every = [option for option, _ in _options(found)] if found else []
-    own = [option for option in every if flag in option.names]
+    own = [option for option, _ in _options(found, flag) if flag in option.names] if found else []
     named = [option.instead for option in reversed(own)]
     dests = {option.dest for option in own} or {knowledge("flags")["facts"].get(flag, "")}
     plain = {option.type == "bool" for option in own}
+    every = [option for option, _ in _options(found, *sorted(dests))] if found and any(dests) else []
     alike = [
         option for option in reversed(every) if option.dest in dests and ((option.type == "bool") in plain or not plain)
     ]
@@ -97,7 +97,7 @@ def releases_with(flag: str, known_table: Table | None = None) -> list[str]:
     found = known_table or table()
     if found is None:
         return []
-    spans = [span for option, spans in _options(found) if flag in option.names for span in spans]
+    spans = [span for option, spans in _options(found, flag) if flag in option.names for span in spans]
     return found.sorted({number for first, last in spans for number in range(first, last + 1)})
 
 
@@ -139,13 +139,35 @@ def pins(release: str, known_table: Table | None = None) -> dict[str, str]:
     number = found.number(release) if found else None
     if found is None or number is None:
         return {}
-    said = {name: value_at(runs, number) for name, runs in (found.piece("pins") or {}).items()}
+    said = {name: value_at(runs, number) for name, runs in map(json.loads, found.lines("pins"))}
     return {name: text for name, text in said.items() if text}
 
 
+def _options_in(found: Table, number: int, flag: str) -> list[Option]:
+    """Return the options of a release that have a name, or another one that begins so."""
+    every = _options(found, flag)
+    return [option for option, spans in every if any(first <= number <= last for first, last in spans)]
+
+
+def _options(found: Table, *words: str) -> Iterator[tuple[Option, list[list[int]]]]:
+    """Yield the options that have a name or a value which begins with one of the words, among others maybe; without
+    words all. Each comes with the spans of releases that have it.
+    """
+    asked = [f'"{word}' for word in words]
+    for line in _lines(found):
+        if not asked or any(word in line for word in asked):
+            yield _option(line)
+
+
 @lru_cache(maxsize=4)
-def _options(found: Table) -> list[tuple[Option, list[list[int]]]]:
-    return [(Option(*option), spans) for option, spans in found.piece("flags") or []]
+def _lines(found: Table) -> list[str]:
+    return found.lines("flags")
+
+
+@lru_cache(maxsize=1024)
+def _option(line: str) -> tuple[Option, list[list[int]]]:
+    option, spans = json.loads(line)
+    return Option(*option), spans
 
 
 def _named(flag: str, options: Iterable[Option]) -> Option | None:

@@ -83,15 +83,16 @@ def releases_of(frames: Sequence[Frame], *more: Sequence[Frame], known: Table | 
     if found is None:
         return ReleaseReading([], len(calls), "the table of releases is missing", probable)
     sources: dict[str, Source | None] = {path: found.source(path) for path in {call.path for call in calls}}
-    fits = [_fit(call, sources[call.path], len(found.releases)) for call in calls]
-    pairs = list(zip(calls, fits, strict=True))
+    pairs: list[tuple[_Call, _Fit]] = []
     left = set(range(len(found.releases)))
-    for call, fit in pairs:
+    for call in calls:
+        fit = _fit(call, sources[call.path], left)
+        pairs.append((call, fit))
         left &= fit.inside if call.inner else fit.active
         if not left:
             where = f"{call.path}:{call.line} in {call.function}"
             return ReleaseReading([], len(calls), f"no release has all of these frames, {where} among them", probable)
-    left = _most(left, [*(fit.named for fit in fits), *(fit.active for call, fit in pairs if call.inner)])
+    left = _most(left, [*(fit.named for _, fit in pairs), *(fit.active for call, fit in pairs if call.inner)])
     if sum(_bits(call, sources[call.path], *fit.bodies[min(left)]) for call, fit in pairs) < _ENOUGH_BITS:
         return ReleaseReading([], len(calls), "too few frames to tell the release", probable)
     return ReleaseReading(found.sorted(left), len(calls), f"{len(calls)} frames agree", probable)
@@ -150,22 +151,23 @@ def _called(frame: Frame) -> str:
     return module(own) if function == MODULE else canonical(function)
 
 
-def _fit(call: _Call, source: Source | None, count: int) -> _Fit:
-    """Return which releases agree with a call, and how."""
+def _fit(call: _Call, source: Source | None, left: set[int]) -> _Fit:
+    """Return which of the releases that are left agree with a call, and how."""
     fit = _Fit()
     if source is None:
         return fit
     levels: dict[int, tuple[int, str]] = {}
     seen: dict[tuple[str, int], int] = {}
+    there = {version: found for version, releases in source.held.items() if (found := releases & left)}
     for version, first, body in source.scopes(call.function):
-        if not first <= call.line < first + length(body):
+        if version not in there or not first <= call.line < first + length(body):
             continue
         key = (body, call.line - first)
         if key not in seen:
             seen[key] = _level(source, *key, call.called)
         levels[version] = max(levels.get(version, (0, "")), (seen[key], body))
     for version, (level, body) in levels.items():
-        releases = source.releases({version}, count)
+        releases = there[version]
         fit.inside |= releases
         fit.active |= releases if level >= 2 else set()
         fit.named |= releases if level >= 3 else set()

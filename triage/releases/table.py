@@ -1,8 +1,8 @@
 """The table of SGLang's published releases that ships with triage: which functions, launch flags and pins each has.
 
-One file, read in pieces, so that a question costs only the source files that it is about: a line `triage releases 1`,
-the length of the header, the header, the pieces; header and pieces are compressed JSON. `python -m triage.releases`
-writes it.
+One file, read in pieces, so that a question costs only the functions and flags that it is about: a line
+`triage releases 2`, the length of the header, the header, the pieces; header and pieces are compressed text. The header
+is a line of JSON, a line of the pieces' names and one of their sizes. `python -m triage.releases` writes it.
 
 A release is a number: its place in `releases`, the order in which they were read. What changes between releases is a
 list of runs, `[[number, value], ...]`: the value holds from that number on, up to the next run.
@@ -16,16 +16,16 @@ import json
 import os
 import zlib
 from bisect import bisect_right
-from functools import cache
-from itertools import accumulate
+from functools import cache, cached_property
+from itertools import accumulate, pairwise
 
 from triage.data import PACKAGE
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-MAGIC = b"triage releases 1\n"
+MAGIC = b"triage releases 2\n"
 ABSENT = -1
 MODULE = "<module>"
 _LENGTH = 4
@@ -38,19 +38,44 @@ PLACE = os.path.join(PACKAGE, "knowledge", "sglang.releases")
 class Source:
     """One source file in all releases: its scopes, where they stand, and what is called on which line.
 
-    A piece is `[names, columns, runs]`. A column is a scope by its qualified name (`A.b`, `A.b#2` for a second one of
-    that name), as text of lines: for each version of the file how much further down it begins than in the version
-    before, `-` where it is not there; `version:body` for each version from which on it has another body; then the
-    bodies. A body is `number of lines|lines that call something, each counted from the one before|what they call`, the
-    last two with a word for each such line, of what is called the numbers of the names, with commas.
+    A piece is the length of its head, the head, and parts, all compressed by themselves. The head is a line of runs,
+    one of the names of what is called, and for each part a line of its size and its columns. A column is a scope by its
+    qualified name (`A.b`, `A.b#2` for a second one of that name), and a line of its part, with tabs: for each version
+    of the file how much further down it begins than in the version before, `-` where it is not there; `version:body`
+    for each version from which on it has another body; then the bodies. A body is
+    `number of lines|lines that call something, each counted from the one before|what they call`, the last two with a
+    word for each such line, of what is called the numbers of the names, with commas.
     """
 
-    def __init__(self, piece: Any) -> None:
-        self.names: list[str] = piece[0]
-        self.columns: dict[str, str] = piece[1]
-        self.runs: list[list[int]] = piece[2]
+    def __init__(self, piece: bytes, count: int) -> None:
+        """Take a piece, and how many releases the table has."""
+        self._count = count
+        end = _LENGTH + int.from_bytes(piece[:_LENGTH], "little")
+        runs, names, *parts = unpacked(piece[_LENGTH:end]).split("\n")
+        self.runs: list[list[int]] = json.loads(runs)
+        self._names = names
+        self._piece = piece
+        self._parts: list[tuple[int, int]] = []
+        self._columns: dict[str, tuple[int, int]] = {}
+        for part, line in enumerate(parts):
+            size, *columns = line.split(" ")
+            self._parts.append((end, end + int(size)))
+            end += int(size)
+            for at, column in enumerate(columns):
+                self._columns[column] = part, at
+        self._lines: dict[int, list[str]] = {}
         self._scopes: dict[str, list[tuple[int, int, str]]] = {}
         self._calls: dict[str, tuple[list[int], str]] = {}
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The names of what is called, by their numbers."""
+        return self._names.split(" ") if self._names else []
+
+    @property
+    def columns(self) -> Iterable[str]:
+        """The qualified names of all scopes that it has in any release."""
+        return self._columns
 
     def functions(self) -> set[str]:
         """Return the names of all scopes that it has in any release, as frames have them."""
@@ -67,13 +92,20 @@ class Source:
 
     def places(self, column: str) -> Iterator[tuple[int, int, str]]:
         """Take the qualified name of a scope; yield version, first line and body."""
-        steps, changes, *bodies = self.columns[column].split("\n")
+        part, at = self._columns[column]
+        if part not in self._lines:
+            start, stop = self._parts[part]
+            self._lines[part] = unpacked(self._piece[start:stop]).split("\n")
+        steps, changes, *bodies = self._lines[part][at].split("\t")
         body_from = dict(pair.split(":") for pair in changes.split(" "))
+        changed = {int(version): bodies[int(body)] for version, body in body_from.items()}
         first, body = 0, ""
         for version, step in enumerate(steps.split(" ")):
-            if (change := body_from.get(str(version))) is not None:
-                body = bodies[int(change)]
-            if step != "-":
+            if version in changed:
+                body = changed[version]
+            if step == "0":
+                yield version, first, body
+            elif step != "-":
                 first += int(step)
                 yield version, first, body
 
@@ -93,13 +125,18 @@ class Source:
         """Return the names of what a line calls."""
         return {self.names[int(number)] for number in called.split(",")} if called else set()
 
-    def releases(self, versions: set[int], count: int) -> set[int]:
-        """Return the releases that hold one of these versions, out of `count`."""
-        found: set[int] = set()
-        for index, (start, version) in enumerate(self.runs):
-            if version in versions:
-                found.update(range(start, self.runs[index + 1][0] if index + 1 < len(self.runs) else count))
+    @cached_property
+    def held(self) -> dict[int, set[int]]:
+        """The releases that hold each version of the file."""
+        found: dict[int, set[int]] = {}
+        for (start, version), (stop, _) in pairwise([*self.runs, [self._count, ABSENT]]):
+            found.setdefault(version, set()).update(range(start, stop))
+        found.pop(ABSENT, None)
         return found
+
+    def releases(self, versions: Iterable[int]) -> set[int]:
+        """Return the releases that hold one of these versions."""
+        return set().union(*(self.held[version] for version in versions))
 
 
 def length(body: str) -> int:
@@ -118,21 +155,22 @@ class Table:
     Raises `OSError`, `ValueError` or `zlib.error` where the file is not there or damaged.
     """
 
+    releases: list[str]
+    order: list[int]
+    """The numbers of the releases, oldest first."""
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = path
         with open(path, "rb") as file:
             if file.readline(len(MAGIC)) != MAGIC:
                 raise ValueError(f"{path} is no table of releases")
             length = int.from_bytes(file.read(_LENGTH), "little")
-            header = _unpacked(file.read(length))
+            known, names, sizes = unpacked(file.read(length)).split("\n")
         self._start = len(MAGIC) + _LENGTH + length
-        sizes: list[int] = header["sizes"]
-        places = zip(accumulate(sizes, initial=0), sizes, strict=False)
-        self._places: dict[str, tuple[int, int]] = dict(zip(header["pieces"], places, strict=True))
+        ends = list(accumulate(map(int, sizes.split(" "))))
+        self._places = dict(zip(names.split("\t"), zip([0, *ends], ends, strict=False), strict=True))
         self._sources: dict[str, Source | None] = {}
-        self.releases: list[str] = header["releases"]
-        self.order: list[int] = header["order"]
-        """The numbers of the releases, oldest first."""
+        self.releases, self.order = json.loads(known)
         self._numbers = {release: number for number, release in enumerate(self.releases)}
 
     def number(self, release: str) -> int | None:
@@ -155,16 +193,16 @@ class Table:
     def source(self, path: str) -> Source | None:
         """Return what is known of a source file, None if no release has it."""
         if path not in self._sources:
-            piece = self.piece(path) if path.endswith(".py") else None
+            piece = self.raw(path) if path.endswith(".py") else None
             if len(self._sources) >= _KEPT:
                 self._sources.clear()
-            self._sources[path] = Source(piece) if piece is not None else None
+            self._sources[path] = Source(piece, len(self.releases)) if piece is not None else None
         return self._sources[path]
 
-    def piece(self, name: str) -> Any:
-        """Return a piece by its name (a path, `flags`, `pins`), None if there is none."""
+    def lines(self, name: str) -> list[str]:
+        """Return the lines of a piece by its name (`flags`, `pins`), none if there is none."""
         raw = self.raw(name)
-        return None if raw is None else _unpacked(raw)
+        return [] if raw is None else unpacked(raw).split("\n")
 
     def raw(self, name: str) -> bytes | None:
         """Return a piece as it stands in the file."""
@@ -173,7 +211,7 @@ class Table:
             return None
         with open(self.path, "rb") as file:
             file.seek(self._start + place[0])
-            return file.read(place[1])
+            return file.read(place[1] - place[0])
 
 
 @cache
@@ -204,5 +242,11 @@ def value_at(runs: list[list[Any]], number: int) -> Any:
     return runs[at - 1][1] if at else None
 
 
-def _unpacked(raw: bytes) -> Any:
-    return json.loads(zlib.decompress(raw))
+def packed(text: str) -> bytes:
+    """Return a text as it stands in the table."""
+    return zlib.compress(text.encode(), 9)
+
+
+def unpacked(raw: bytes) -> str:
+    """Return what `packed` took."""
+    return zlib.decompress(raw).decode()

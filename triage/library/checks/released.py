@@ -79,7 +79,7 @@ def _without(pattern: str, concerned: Sequence[str]) -> list[str]:
         wanted = function.rpartition(".")[2]
         for name in source.functions() if source else ():
             if source and fnmatchcase(name, wanted):
-                there |= source.releases({version for version, _, _ in source.scopes(name)}, len(found.releases))
+                there |= source.releases({version for version, _, _ in source.scopes(name)})
     return [release for release in concerned if found.number(release) not in there]
 
 

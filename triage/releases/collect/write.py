@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import zlib
 from itertools import pairwise
 
 from packaging.version import Version
 
-from triage.releases.table import ABSENT, MAGIC, Source, Table, canonical
+from triage.releases.table import ABSENT, MAGIC, Source, Table, canonical, packed
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -20,6 +19,10 @@ if TYPE_CHECKING:
     from triage.releases.collect.wheels import Release
 
 
+# So many letters of columns are compressed together: the fewer, the less is read for one, and the larger the table.
+_PART = 32 << 10
+
+
 def add(path: Path, release: Release) -> None:
     """Take the table's file, which need not exist, and a release; write the table with it. Raises `OSError`."""
     old = Table(path) if path.exists() else None
@@ -29,21 +32,26 @@ def add(path: Path, release: Release) -> None:
     names = release.names()
     for file in sorted({*release.scopes, *(old.files() if old else [])}):
         pieces[file] = _source(old, file, release.scopes.get(file), names, number)
-    pieces["flags"] = _packed(_flags(old.piece("flags") if old else [], release.options, number))
-    pieces["pins"] = _packed(_pins(old.piece("pins") if old else {}, release.pins, number))
+    options = [json.loads(line) for line in old.lines("flags")] if old else []
+    pieces["flags"] = packed("\n".join(map(_json, _flags(options, release.options, number))))
+    pins = dict(json.loads(line) for line in old.lines("pins")) if old else {}
+    pieces["pins"] = packed("\n".join(map(_json, _pins(pins, release.pins, number).items())))
     _write(path, releases, pieces)
 
 
 def _source(old: Table | None, file: str, scopes: Iterable[Scope] | None, known: set[str], number: int) -> bytes:
     """Return a source file's piece with a release that has these scopes of it, None where it has no such file."""
     raw = old.raw(file) if old else None
-    source = (old.source(file) if old else None) or Source([[], {}, []])
-    names = {name: index for index, name in enumerate(source.names)}
-    columns = {
-        name: {version: (first, body) for version, first, body in source.places(name)} for name in source.columns
-    }
-    count = max((version for _, version in source.runs), default=ABSENT) + 1
-    version = source.runs[-1][1] if source.runs else ABSENT
+    source = Source(raw, number) if raw is not None else None
+    names = {name: index for index, name in enumerate(source.names)} if source else {}
+    columns = (
+        {name: {version: (first, body) for version, first, body in source.places(name)} for name in source.columns}
+        if source
+        else {}
+    )
+    runs = source.runs if source else []
+    count = max((version for _, version in runs), default=ABSENT) + 1
+    version = runs[-1][1] if runs else ABSENT
     if scopes is None:
         row, run = None, ABSENT
     else:
@@ -54,8 +62,24 @@ def _source(old: Table | None, file: str, scopes: Iterable[Scope] | None, known:
         return raw
     for name, place in (row or {}).items() if run == count else ():
         columns.setdefault(name, {})[count] = place
-    texts = _texts(columns, max(count, run + 1))
-    return _packed([list(names), texts, [*source.runs, [number, run]]])
+    return piece_of([*runs, [number, run]], names, _texts(columns, max(count, run + 1)))
+
+
+def piece_of(runs: list[list[int]], names: Iterable[str], columns: Mapping[str, str]) -> bytes:
+    """Take what `triage.releases.table.Source` holds, columns as text by their names; return it as a piece."""
+    head = [_json(runs), " ".join(names)]
+    parts: list[bytes] = []
+    here: list[str] = []
+    size = 0
+    for number, (name, text) in enumerate(columns.items(), start=1):
+        here.append(name)
+        size += len(text)
+        if size >= _PART or number == len(columns):
+            parts.append(packed("\n".join(columns[one] for one in here)))
+            head.append(f"{len(parts[-1])} {' '.join(here)}")
+            here, size = [], 0
+    first = packed("\n".join(head))
+    return b"".join([len(first).to_bytes(4, "little"), first, *parts])
 
 
 def _named(scopes: Iterable[Scope]) -> Iterator[tuple[str, Scope]]:
@@ -93,7 +117,7 @@ def _texts(columns: Mapping[str, Mapping[int, tuple[int, str]]], count: int) -> 
             if body != last:
                 changes.append(f"{version}:{bodies.setdefault(body, len(bodies))}")
             before, last = first, body
-        texts[name] = "\n".join([" ".join(steps), " ".join(changes), *bodies])
+        texts[name] = "\t".join([" ".join(steps), " ".join(changes), *bodies])
     return texts
 
 
@@ -122,8 +146,8 @@ def _pins(old: dict[str, list[list[Any]]], pins: Mapping[str, str], number: int)
 
 def _write(path: Path, releases: list[str], pieces: Mapping[str, bytes]) -> None:
     order = sorted(range(len(releases)), key=lambda number: Version(releases[number]))
-    sizes = [len(raw) for raw in pieces.values()]
-    header = _packed({"releases": releases, "order": order, "pieces": list(pieces), "sizes": sizes})
+    sizes = " ".join(str(len(raw)) for raw in pieces.values())
+    header = packed("\n".join([_json([releases, order]), "\t".join(pieces), sizes]))
     part = path.with_name(f".{path.name}.part")
     with part.open("wb") as file:
         file.write(MAGIC + len(header).to_bytes(4, "little") + header)
@@ -132,5 +156,5 @@ def _write(path: Path, releases: list[str], pieces: Mapping[str, bytes]) -> None
     part.replace(path)
 
 
-def _packed(value: Any) -> bytes:
-    return zlib.compress(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode(), 9)
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
