@@ -24,9 +24,10 @@ _KEY = r"([A-Za-z_][\w.-]{0,80})"
 # Written so that `re` passes over most text by its fastest loops: up to one sign, or one class.
 _QUOTED = r""""([^"]*(?<!\\)|[^"\\]*(?:\\["\\nt][^"\\]*)*)"|'([^']*(?:''[^']*)*)'"""
 # No sign in a plain scalar means anything to YAML where it stands. Of numbers only those that everyone reads alike.
-_PLAIN = r"(?:[^\W\d]|/)[^:#]*(?:(?::(?=[^ ])|(?<=[^ ])#)[^:#]*)*|[1-9]\d{0,8}|0"
+# It takes the blanks behind it too: what could stop before or behind a blank would be tried for each of many.
+_PLAIN = r"(?:[^\W\d]|/)[^:#]*(?:(?::(?=[^ ])|(?<=[^ ])#)[^:#]*)*|(?:[1-9]\d{0,8}|0) *"
 _FLOW_PLAIN = r"(?:[^\W\d]|/)[\w./+=()*-]*(?: +[\w./+=()*-]+)*|[1-9]\d{0,8}|0"
-_ROW = regex(rf"( *)(- +)?(?:{_KEY}:(?: +|$))?(?:(?:{_QUOTED}|({_PLAIN})) *$)?")
+_ROW = regex(rf"( *)(- +)?(?:{_KEY}:(?: +|$))?(?:(?:(?:{_QUOTED}) *|({_PLAIN}))$)?")
 _ENTRY = regex(rf"(?:{_KEY}: +)?(?:(?:{_QUOTED}|({_FLOW_PLAIN})) *(, *|[\]}}]))?")
 _AFTER = regex(r" *(, *|[\]}])")
 _ESCAPE = regex(r"\\(.)")
