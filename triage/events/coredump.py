@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from triage.events.native_crash import MAX_FRAMES, Frames
+from triage.events.native_frames import MAX_FRAMES, Frames
 from triage.events.native_levels import verdict
 from triage.events.native_pyspy import rank_of_title
 from triage.events.native_shapes import NUMBERS

@@ -41,7 +41,7 @@ from triage.records import dataclass
 from triage.typed import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from triage.events.interleave_known import Edges
+    from triage.events.interleave import Edges
 
 NONE = -1
 # Kinds of facts, the first member of a fact's key.

@@ -1,53 +1,27 @@
-"""Native crashes out of the lines of all streams: what opens a block, which lines belong to it, where it ends.
+"""Native crashes and single native lines out of the lines of all streams: what opens a block, and who takes a line.
 
-Each stream holds the blocks that are open in it: crashes (`native_crash`), Rust panics, py-spy dumps, core dumps. The
-crashes of several ranks that write into one plain stream are told apart by the grammar, by the ranks that their texts
-name and by their addresses; where that leaves a choice, the events say `inferred`. A block that other records tear
-stays open for some hundred lines of its stream.
+Most logs hold none: what reads blocks and single lines is loaded when one may have come.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict
+from functools import cached_property
 
-from triage.events.native_crash import Crash, Frames
-from triage.events.native_shapes import Found, glued_at, inner_of, start_of
-from triage.events.native_soft import NCCL_WARN, NativeSingles
-from triage.records import dataclass, field
+from triage.events.native_shapes import glued_at, start_of
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from re import Match
 
-    from triage.events.coredump import CoreText
-    from triage.events.native_panic import Panic
-    from triage.events.native_pyspy import PySpyProcess
+    from triage.events.native_blocks import NativeBlocks, Stream
+    from triage.events.native_frames import Frames
+    from triage.events.native_soft import NativeSingles
     from triage.model import Event, Line
 
-    Block = Crash | Panic | PySpyProcess | CoreText
-
-_PATIENCE = 300
-_MAX_OPEN_HERE = 64
-_MAX_STREAMS = 1024
-# Characters of other threads' stacks: for one event, and for all events of a run together.
-_DUMP = 48_000
-_DUMPS = 2_000_000
-
-_CRASH_HEADS = frozenset({"terminate", "fatal", "glibc", "assert", "handler", "overflow", "timeout"})
-
-
-@dataclass(slots=True)
-class _Stream:
-    """The open blocks of a stream; `lines` counts its lines, `writer` is the block that took the last one.
-
-    Until line `total_until` the end of a list of extension modules may still come.
-    """
-
-    blocks: list[Block] = field(default_factory=list)
-    lines: int = 0
-    writer: Block | None = None
-    total_until: int = 0
+NCCL_WARN = "NCCL WARN"
+# syslog's severity (syslog(3)).
+_ERROR = 3
 
 
 class NativeAssembler:
@@ -57,11 +31,7 @@ class NativeAssembler:
     """
 
     def __init__(self) -> None:
-        self._frames = Frames()
-        self.open: OrderedDict[str, _Stream] = OrderedDict()
-        self._done: deque[Event] = deque()
-        self._singles = NativeSingles(self._frames)
-        self._budget = _DUMPS
+        self.open: OrderedDict[str, Stream] = OrderedDict()
         self.lines = 0
 
     def starts(self, line: Line) -> bool:
@@ -74,24 +44,9 @@ class NativeAssembler:
         `may_start` is false where `native_shapes.may_start` says so of its text.
         """
         self.lines += 1
-        stream = self.open.get(line.stream)
-        if stream is None:
-            if not may_start:
-                return False
-            text = line.text
-            if start_of(text) is None and glued_at(text) is None:
-                return False
-            stream = self.open[line.stream] = _Stream()
-        self.open.move_to_end(line.stream)
-        stream.lines += 1
-        took = self._offer(stream, line, line.text)
-        self._expire(stream)
-        if not stream.blocks and stream.total_until <= stream.lines:
-            del self.open[line.stream]
-        while len(self.open) > _MAX_STREAMS:
-            _, oldest = self.open.popitem(last=False)
-            self._finish_all(oldest)
-        return took
+        if line.stream not in self.open and not (may_start and self.starts(line)):
+            return False
+        return self._blocks.feed(line, self.lines)
 
     @staticmethod
     def may_be_record(text: str) -> bool:
@@ -100,204 +55,43 @@ class NativeAssembler:
 
     def soft(self, line: Line) -> bool:
         """Take a line that no traceback took; return whether it is a single native line (it becomes an event)."""
+        # Most lines of a log are records of the engine; of these only NCCL's own time stamp can hide a line of its.
+        if line.record and (line.severity is None or line.severity > _ERROR) and not self.may_be_record(line.text):
+            return False
         return self._singles.feed(line, self.lines)
 
     def drain(self) -> Iterator[Event]:
         """Yield the events that are complete, in the order in which they became so."""
-        while self._done:
-            yield self._done.popleft()
-        yield from self._singles.drain(self.lines)
+        if "_blocks" in self.__dict__:
+            yield from self._blocks.drain()
+        if "_singles" in self.__dict__:
+            yield from self._singles.drain(self.lines)
 
     def close(self) -> Iterator[Event]:
         """Yield all events that are left; what is still open ends here. The assembler can go on afterwards."""
-        for stream in self.open.values():
-            self._finish_all(stream)
-        self.open.clear()
-        while self._done:
-            yield self._done.popleft()
-        yield from self._singles.close()
+        if "_blocks" in self.__dict__:
+            self._blocks.close()
+            yield from self._blocks.drain()
+        if "_singles" in self.__dict__:
+            yield from self._singles.close()
 
-    # --- which block takes a line -----------------------------------------------------------------------------------
+    @cached_property
+    def _frames(self) -> Frames:
+        from triage.events.native_frames import Frames
 
-    def _offer(self, stream: _Stream, line: Line, text: str) -> bool:
-        if stream.total_until and text.lstrip().startswith("(total: "):
-            stream.total_until = 0
-            return True
-        start = start_of(text)
-        if start is not None:
-            self._open(stream, line, text, start)
-            return True
-        cut = glued_at(text)
-        if cut is not None:
-            self._offer(stream, line, text[:cut])
-            glued = start_of(text[cut:])
-            if glued is not None:
-                self._open(stream, line, text[cut:], glued)
-            return True
-        for block in reversed(stream.blocks):
-            if not isinstance(block, Crash) and block.take(line):
-                self._took(stream, block)
-                return True
-        if line.record or not stream.blocks:
-            return False
-        return self._inner(stream, line, text)
+        return Frames()
 
-    def _inner(self, stream: _Stream, line: Line, text: str) -> bool:
-        inner = inner_of(text)
-        if inner is None:
-            return False
-        kind, found = inner
-        if kind == "blank":
-            return stream.writer is not None and stream.writer.seen >= stream.lines - 2
-        crash, sure = self._pick(stream, kind, found)
-        if crash is None or (kind in ("raised", "c10") and self._singles.owns_stack(line.stream, crash.clock)):
-            return False
-        if kind == "continued" and (stream.writer is not crash or crash.seen != stream.lines - 1):
-            return False
-        self._write(stream, (crash, sure), (kind, found), line, text)
-        if kind == "extensions":
-            self._finish(stream, crash)
-            # Another writer's record may have been glued into the list of modules; its end then follows.
-            stream.total_until = 0 if "(total:" in text[-40:] else stream.lines + 8
-        return True
+    @cached_property
+    def _blocks(self) -> NativeBlocks:
+        from triage.events.native_blocks import NativeBlocks
 
-    def _write(self, stream: _Stream, picked: tuple[Crash, bool], shape: Found, line: Line, text: str) -> None:
-        crash, sure = picked
-        resumed = stream.writer is not crash and crash.seen > 0 and isinstance(stream.writer, Crash)
-        if resumed or not sure:
-            for block in stream.blocks:
-                if isinstance(block, Crash):
-                    block.inferred = True
-        crash.take(*shape, line, text)
-        self._took(stream, crash)
+        return NativeBlocks(self.open, self._frames, self._owns_stack)
 
-    def _took(self, stream: _Stream, block: Block) -> None:
-        block.seen = stream.lines
-        block.clock = self.lines
-        stream.writer = block
+    @cached_property
+    def _singles(self) -> NativeSingles:
+        from triage.events.native_soft import NativeSingles
 
-    def _open(self, stream: _Stream, line: Line, text: str, shape: Found) -> None:
-        from triage.events.coredump import CoreText
-        from triage.events.native_panic import Panic
-        from triage.events.native_pyspy import PySpyProcess
+        return NativeSingles(self._frames)
 
-        kind, found = shape
-        block: Block | None = None
-        if kind == "panic" and found is not None:
-            block = Panic(found, line, self._frames)
-        elif kind == "pyspy":
-            block = PySpyProcess(found, line, self._frames)
-        elif kind == "pyspy-thread":
-            if any(isinstance(own, PySpyProcess) and own.take(line) for own in reversed(stream.blocks)):
-                stream.writer = next(own for own in reversed(stream.blocks) if isinstance(own, PySpyProcess))
-                stream.writer.seen = stream.lines
-                return
-            block = PySpyProcess(None, line, self._frames)
-            block.take(line)
-        elif kind == "core" and found is not None:
-            block = CoreText(found, line, self._frames)
-        if block is None:
-            self._crash(stream, line, text, (kind, found))
-            return
-        for own in [own for own in stream.blocks if isinstance(own, type(block))]:
-            self._finish(stream, own)
-        self._add(stream, block)
-
-    def _crash(self, stream: _Stream, line: Line, text: str, shape: Found) -> None:
-        """A head of a crash: it goes on with an open one that lacks it, or is the first line of another."""
-        kind, found = shape
-        recursive = kind == "terminate" and "recursively" in text[:32]
-        if recursive or kind in ("fatal", "thread", "c-stack"):
-            crash, sure = self._pick(stream, "filler" if recursive else kind, found)
-        else:
-            # A handler's stack, glibc's word and `terminate` each come first, but for one another.
-            crash, sure = self._joinable(stream, kind), True
-        if crash is None:
-            crash, sure = Crash(line, self._frames), True
-            crash.partial = kind in ("thread", "c-stack")
-            self._add(stream, crash)
-        self._write(stream, (crash, sure), ("filler" if recursive else kind, found), line, text)
-
-    def _joinable(self, stream: _Stream, kind: str) -> Crash | None:
-        writer = stream.writer
-        if not isinstance(writer, Crash) or writer not in stream.blocks or stream.lines - writer.seen > 2:
-            return None
-        started = writer.kinds & _CRASH_HEADS
-        fits = {"handler": {"handler"}, "glibc": {"handler"}, "terminate": {"handler"}, "assert": {"handler"}}
-        return writer if started and started <= fits.get(kind, set()) else None
-
-    def _pick(self, stream: _Stream, kind: str, found: Match[str] | None) -> tuple[Crash | None, bool]:
-        """The crash that a line belongs to, and whether nothing else was possible."""
-        able = [block for block in stream.blocks if isinstance(block, Crash) and block.takes(kind, found)]
-        if len(able) < 2:
-            return (able[0], True) if able else (None, True)
-        writer = stream.writer
-        if kind == "what" and found is not None:
-            return able[0], False
-        if kind == "fatal":
-            whole = [crash for crash in able if crash.what or "handler" in crash.kinds or "glibc" in crash.kinds]
-            # The dump comes after torch's C++ stack, where there is one.
-            whole = [crash for crash in whole if "c10" in crash.kinds] or whole
-            if isinstance(writer, Crash) and writer in whole:
-                return writer, False
-            return (whole[0] if whole else able[-1]), False
-        if kind in ("c10", "thread", "binary") and found is not None:
-            return _by_address(able, kind, found)
-        if isinstance(writer, Crash) and writer in able:
-            return writer, True
-        return able[0] if kind == "raised" else max(able, key=lambda crash: crash.seen), False
-
-    # --- opening and closing ----------------------------------------------------------------------------------------
-
-    def _add(self, stream: _Stream, block: Block) -> None:
-        if len(stream.blocks) >= _MAX_OPEN_HERE:
-            self._finish(stream, stream.blocks[0])
-        stream.blocks.append(block)
-        self._took(stream, block)
-        if isinstance(block, Crash):
-            block.seen = 0
-
-    def _expire(self, stream: _Stream) -> None:
-        for block in [block for block in stream.blocks if stream.lines - block.seen > _PATIENCE]:
-            self._finish(stream, block)
-
-    def _finish(self, stream: _Stream, block: Block) -> None:
-        stream.blocks.remove(block)
-        if stream.writer is block:
-            stream.writer = None
-        event = block.event(min(_DUMP, self._budget))
-        self._budget -= len(event.data.get("threads", ""))
-        self._done.append(event)
-
-    def _finish_all(self, stream: _Stream) -> None:
-        for block in list(stream.blocks):
-            self._finish(stream, block)
-
-
-def _by_address(able: list[Crash], kind: str, found: Match[str]) -> tuple[Crash, bool]:
-    """One process's addresses lie close together: take the crash whose own are nearest."""
-    raw = found.groupdict().get("address") or found.groupdict().get("id") or ""
-    number = int(found["n"][:6]) if kind == "c10" else None
-    if number == 0:
-        fresh = [crash for crash in able if crash.address is None]
-        return (fresh or able)[0], False
-    if number is not None:
-        # A frame goes on with the stack that has come as far.
-        able = [crash for crash in able if crash.next_c10 == number] or able
-    known = [crash for crash in able if crash.address is not None]
-    if not known or not raw:
-        return max(able, key=lambda crash: crash.seen), len(able) == 1
-    if kind == "thread":
-        # A dump whose head has been read, if there is one.
-        known = [crash for crash in known if "fatal" in crash.kinds or "timeout" in crash.kinds] or known
-    own = _leading(raw)
-    nearest = min(known, key=lambda crash: abs(_leading(crash.address or "") - own))
-    return nearest, False
-
-
-def _leading(address: str) -> int:
-    """The address by its first twelve digits, so that one whose leading zeros or tail are lost compares too."""
-    return int(address.lstrip("0")[:12].ljust(12, "0"), 16)
-
-
-__all__ = ["NativeAssembler"]
+    def _owns_stack(self, stream: str, since: int) -> bool:
+        return "_singles" in self.__dict__ and self._singles.owns_stack(stream, since)

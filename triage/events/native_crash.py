@@ -7,6 +7,7 @@ collects the parts of one process; which of several open crashes a line belongs 
 
 from __future__ import annotations
 
+from triage.events.native_frames import MAX_FRAMES, Frames
 from triage.events.native_levels import Verdict, names, verdict, words
 from triage.events.native_shapes import NUMBERS, SIGNALS, rank_in
 from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, position
@@ -18,12 +19,9 @@ if TYPE_CHECKING:
     import re
 
 MAX_THREADS = 40
-MAX_FRAMES = 60
 _MAX_EVIDENCE = 12
 _MAX_HEADS = 16
 _FRAMES_IN_TEXT = 6
-_SYMBOL = 300
-_PATH = 400
 
 
 @dataclass(slots=True)
@@ -34,24 +32,6 @@ class Thread:
     name: str | None
     current: bool
     frames: list[Frame] = field(default_factory=list)
-
-
-class Frames:
-    """Hands out one Frame object for equal frames: thousands of ranks die with the same stack."""
-
-    def __init__(self, limit: int = 20_000) -> None:
-        self._limit = limit
-        self._known: dict[tuple[str, int | None, str], Frame] = {}
-
-    def get(self, file: str, line: int | None, function: str) -> Frame:
-        """Take file, line and function; return their frame. It is shared: do not change it."""
-        key = (file[:_PATH], line, function[:_SYMBOL])
-        frame = self._known.get(key)
-        if frame is None:
-            if len(self._known) >= self._limit:
-                self._known.clear()
-            frame = self._known[key] = Frame(key[0], line, key[2])
-        return frame
 
 
 class Crash:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from triage.events.native_crash import MAX_FRAMES, Frames
+from triage.events.native_frames import MAX_FRAMES, Frames
 from triage.events.native_levels import verdict
 from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, position
 from triage.lazy import regex

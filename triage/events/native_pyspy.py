@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections import Counter
 
-from triage.events.native_crash import MAX_FRAMES, MAX_THREADS, Frames, Thread
+from triage.events.native_crash import MAX_THREADS, Thread
+from triage.events.native_frames import MAX_FRAMES, Frames
 from triage.events.native_levels import words
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections import OrderedDict, deque
 
+from triage.events.native import NCCL_WARN
 from triage.events.native_compiler import compiler_error, is_context
-from triage.events.native_crash import MAX_FRAMES, Frames
+from triage.events.native_frames import MAX_FRAMES, Frames
 from triage.events.native_levels import Verdict, verdict
 from triage.events.native_shapes import LONGEST, inner_of, rank_in
 from triage.events.positions import EVIDENCE_LIMIT, TEXT_LIMIT, evidence, position
@@ -51,7 +52,6 @@ _GLOG = regex(
 _TORCH = regex(r"\[[EWF](?:\d{3,4} [\d:.]{8,18})? [\w./-]{1,200}:\d{1,6}\] ?(?P<what>.*)", re.DOTALL)
 _WORK = regex(r"Work\w+\(SeqNum=(?P<seq>\d+), OpType=(?P<op>\w+).{0,300}?Timeout\(ms\)=(?P<timeout_ms>\d+)\)")
 _DUMPED_BY = regex(r"due to a collective timeout from +rank (\d+)")
-NCCL_WARN = "NCCL WARN"
 _HINTS = ("NCCL", "atchdog", "eartbeat", "entire process", "dump signal", "PG status")
 _WATCHDOG = (
     "Watchdog caught collective operation timeout",
@@ -100,7 +100,6 @@ class NativeSingles:
         """Take a line and the number of lines read so far; return whether it is one of these lines."""
         self._clock = clock
         text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST]
-        # Most lines of a log are records of the engine; of these only NCCL's own time stamp can hide a line of its.
         if line.record and (line.severity is None or line.severity > _ERROR):
             return self._nccl(line, text)
         return (

@@ -9,7 +9,6 @@ from __future__ import annotations
 from triage.data import knowledge
 from triage.events.command import arguments
 from triage.events.positions import evidence, position
-from triage.events.unit import exit_of
 from triage.lazy import regex
 from triage.model import Event
 from triage.typed import TYPE_CHECKING
@@ -36,8 +35,6 @@ class StatusReader:
         self.unit: str | None = None
         self._loaded = False
         self._left = 0
-        rows = {row["id"]: row for row in knowledge("systemd")["rows"]}
-        self._rows = {rule: rows[rule] for rule in ("systemd/failed", "systemd/main-exited")}
 
     def may_want(self, text: str) -> bool:
         """Take a text; return whether such a line may be the heading of a block, whatever its digits are."""
@@ -69,6 +66,8 @@ class StatusReader:
             data = {"code": main["code"], "status": main["status"]}
             if main["code"] != "exited":
                 data["status"] = f"0/{main['status']}"
+            from triage.events.unit import exit_of
+
             yield self._event(line, "systemd/main-exited", exit_of(data))
         elif process and process["which"] == "ExecStart":
             event = arguments(process["command"], line)
@@ -76,7 +75,7 @@ class StatusReader:
                 yield event
 
     def _event(self, line: Line, rule: str, data: dict[str, str]) -> Event:
-        row = self._rows[rule]
+        row = next(row for row in knowledge("systemd")["rows"] if row["id"] == rule)
         return Event(
             kind="unit", rule=rule, at=position(line), stream=line.stream, text=line.text.strip(), level=row["level"],
             fatal=True, evidence=[evidence(line)], unit=self.unit, data={"unit": self.unit or "", **data},

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 
-from triage.events.native_levels import verdict
 from triage.events.native_shapes import NUMBERS
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
@@ -175,6 +174,8 @@ class TorchElastic:
         code = int(data["code"])
         if code < 0 and "signal" not in data and -code in NUMBERS:
             data["signal"] = NUMBERS[-code]
+        from triage.events.native_levels import verdict
+
         judged = verdict("torchelastic", f"exitcode {code}")
         return Event(
             kind="exit",
