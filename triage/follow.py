@@ -20,7 +20,7 @@ from triage.typed import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from triage.incident.nodes import Service
+    from triage.incident.attempts import Service
     from triage.library import Library
     from triage.model import Event, Failure, Incident, Line
 

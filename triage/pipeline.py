@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from triage.incident import Attempt
-    from triage.incident.nodes import Service
+    from triage.incident.attempts import Service
     from triage.library import Library
     from triage.model import Incident
     from triage.patterns import LinePattern
@@ -80,15 +80,10 @@ def _services(
     patterns: Sequence[LinePattern],
     options: Options,
 ) -> Iterator[Service]:
-    from triage.incident.nodes import join
-    from triage.reading import open_logs, read_journal, read_log
-    from triage.sources.query import JournalQuery
+    from triage.reading import open_logs, read_log
 
-    queries = [journal] if isinstance(journal, JournalQuery) else journal or ()
-    journals = [
-        service for query in queries for service in services_of(read_journal(query, patterns, skip=options.skip))
-    ]
-    yield from join(journals, together=options.together) if len(queries) > 1 else journals
+    if journal is not None:
+        yield from _journals(journal, patterns, options)
     texts: list[Service] = []
     for source in open_logs(logs):
         reading = read_log(source, patterns, skip=options.skip)
@@ -97,13 +92,34 @@ def _services(
 
             reading.gaps += attach(reading.extraction, options.pods, reading.name, patterns)
         texts += services_of(reading)
-    yield from join(texts, together=options.together)
+    yield from _joined(texts, options)
+
+
+def _journals(
+    journal: JournalQuery | Sequence[JournalQuery], patterns: Sequence[LinePattern], options: Options
+) -> list[Service]:
+    from triage.reading import read_journal
+    from triage.sources.query import JournalQuery
+
+    queries = [journal] if isinstance(journal, JournalQuery) else journal
+    journals = [
+        service for query in queries for service in services_of(read_journal(query, patterns, skip=options.skip))
+    ]
+    return _joined(journals, options) if len(queries) > 1 else journals
+
+
+def _joined(services: list[Service], options: Options) -> list[Service]:
+    if len(services) < 2:
+        return services
+    from triage.incident.nodes import join
+
+    return join(services, together=options.together)
 
 
 def services_of(reading: Reading) -> Iterator[Service]:
     """Take what one source says; yield its services with their attempts, one at least."""
     from triage.incident import Attempt, split
-    from triage.incident.nodes import Service
+    from triage.incident.attempts import Service
 
     extraction = reading.extraction
     for attempts in split(extraction) or [[Attempt(None, None)]]:

@@ -43,8 +43,11 @@ def open_logs(names: Sequence[str | TextSource]) -> list[TextSource | RotatedSou
 
     Raises `TriageError` for a file that can't be read.
     """
-    from triage.sources.rotated import RotatedSource, sets
     from triage.sources.text import TextSource
+
+    if len(names) == 1:
+        return [TextSource(name) if isinstance(name, str) else name for name in names]
+    from triage.sources.rotated import RotatedSource, sets
 
     given = [name for name in names if not isinstance(name, str)]
     found = [
@@ -62,12 +65,9 @@ def read_log(source: TextSource | RotatedSource, patterns: Sequence[LinePattern]
     """
     from triage.events import extract
     from triage.lines import read_text
-    from triage.repeats import Repeats
-    from triage.scan import whole
-    from triage.sources.text import TextSource
+    from triage.sources.text import TextSource, whole
 
-    repeats = Repeats()
-    blocks = _blocks(source.chunks(), patterns, repeats) if skip else whole(source.chunks())
+    blocks, repeats = _blocks(source.chunks(), patterns) if skip else (whole(source.chunks()), None)
     extraction = extract(read_text(blocks, source.name), patterns, repeats)
     if isinstance(source, TextSource):
         return Reading(source.name, extraction, source.gaps)
@@ -121,8 +121,11 @@ def _by_others(fields: dict[str, str]) -> bool:
     return fields.get("_TRANSPORT") == "kernel" or not _SAID_BY_OTHERS.isdisjoint(fields)
 
 
-def _blocks(chunks: Iterable[bytes], patterns: Sequence[LinePattern], repeats: Repeats) -> Iterator[tuple[int, bytes]]:
-    from triage.scan import regions, whole
+def _blocks(
+    chunks: Iterable[bytes], patterns: Sequence[LinePattern]
+) -> tuple[Iterable[tuple[int, bytes]], Repeats | None]:
+    """What of a text is to be read, and the repeats that are left out of it."""
+    from triage.sources.text import whole
 
     stream = iter(chunks)
     head: list[bytes] = []
@@ -132,9 +135,12 @@ def _blocks(chunks: Iterable[bytes], patterns: Sequence[LinePattern], repeats: R
         size += len(chunk)
         if size > WHOLE_BYTES:
             from triage.needles import needles
+            from triage.repeats import Repeats
+            from triage.scan import regions
 
-            return repeats.thin(regions(_chain(head, stream), needles(patterns)))
-    return whole(head)
+            repeats = Repeats()
+            return repeats.thin(regions(_chain(head, stream), needles(patterns))), repeats
+    return whole(head), None
 
 
 def _chain(head: list[bytes], rest: Iterator[bytes]) -> Iterator[bytes]:

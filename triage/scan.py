@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from triage._engine import finder
 from triage.lazy import regex
+from triage.sources.text import whole
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,30 +30,6 @@ _ENTRY = regex(
 )
 _FIELD = regex(rb"(?:    )?[A-Z_][A-Z0-9_]*(?:=|$)|[ \t]+\"[^\"\n]+\" ?:")
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
-
-
-def whole(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    """Take raw chunks; yield all of them as (byte offset, bytes) blocks that end where a line ends.
-
-    A line longer than a MiB comes in pieces, as blocks that follow each other without a gap.
-    """
-    offset = 0
-    rest = b""
-    for chunk in chunks:
-        end = chunk.rfind(b"\n") + 1
-        if end:
-            block = rest + chunk[:end]
-            yield offset, block
-            offset += len(block)
-            rest = chunk[end:]
-        else:
-            rest += chunk
-        if len(rest) > _LONGEST_BLOCK:
-            yield offset, rest
-            offset += len(rest)
-            rest = b""
-    if rest:
-        yield offset, rest
 
 
 def regions(

@@ -9,7 +9,7 @@ from triage.beside.note import fields, fingerprint, invocations, newest_failed
 from triage.lines import read_entries, read_text
 from triage.model import Entry, Member, Report, Tool
 from triage.pipeline import diagnose
-from triage.sources.query import DIAGNOSIS
+from triage.sources import DIAGNOSIS
 
 ROOT = Path(__file__).parents[2]
 

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 import triage._engine
 from triage import scan
 from triage._engine import by_stdlib, finder
-from triage.scan import regions, whole
+from triage.scan import regions
+from triage.sources.text import whole
 
 WORDS = st.sampled_from([b"Traceback", b"healthy ", b"rror: ", b"\n", b"x" * 40, b"er", b"Err", b'"q"', b"\xff\0"])
 LOGS = st.lists(WORDS, max_size=200).map(b"".join)

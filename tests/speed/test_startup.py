@@ -9,7 +9,8 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 HEAVY = {
     "typing", "pathlib", "hashlib", "packaging", "yaml", "regex", "rich", "shutil", "datetime", "threading", "urllib",
     "subprocess", "logging", "inspect", "dataclasses", "rapidfuzz", "hyperscan", "importlib.metadata", "contextlib",
-    "ipaddress", "heapq", "signal", "asyncio", "tempfile", "difflib", "triage.library.parse",
+    "ipaddress", "heapq", "signal", "asyncio", "tempfile", "difflib", "argparse", "gettext", "importlib", "warnings",
+    "triage.library.parse",
 }  # fmt: skip
 _RUN = """
 import sys

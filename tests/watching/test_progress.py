@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from triage.lines import read_text
 from triage.model import Line
-from triage.scan import whole
+from triage.sources.text import whole
 from triage.watching.progress import Start
 
 CASES = Path(__file__).parent.parent / "data/cases"

@@ -8,7 +8,7 @@ import textwrap
 from triage import __version__
 from triage.model import Report, Tool, Verdict
 from triage.report.text import one_line
-from triage.sources.query import DIAGNOSIS
+from triage.sources import DIAGNOSIS
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

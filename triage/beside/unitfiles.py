@@ -10,7 +10,7 @@ from pathlib import Path
 
 from triage.model import TriageError
 from triage.records import dataclass, field
-from triage.sources.query import DIAGNOSIS
+from triage.sources import DIAGNOSIS
 from triage.sources.units import complete
 
 MARK = "# Written by `triage install-hook`; `triage remove-hook` removes it."

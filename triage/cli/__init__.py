@@ -79,9 +79,7 @@ def _usage() -> str:
 
 
 def _dispatch(words: list[str]) -> int:
-    import importlib
-
-    from triage.cli.common import parser_for
+    from triage.cli.words import plainly
     from triage.model import TriageError
 
     name = words[0] if words else "logs"
@@ -97,8 +95,13 @@ def _dispatch(words: list[str]) -> int:
         if os.access(name, os.R_OK):
             hint = "`triage logs FILE` reads a log"
         raise TriageError(f"there is no command {name!r}: {hint}")
-    module = importlib.import_module(COMMANDS[name][0])
-    parser = parser_for(name, COMMANDS[name][1])
-    module.configure(parser)
-    status: int = module.run(parser.parse_args(words[1:]))
+    module = __import__(COMMANDS[name][0], fromlist=["run"])
+    args = plainly(module.configure, words[1:])
+    if args is None:
+        from triage.cli.parser import parser_for
+
+        parser = parser_for(name, COMMANDS[name][1])
+        module.configure(parser)
+        args = parser.parse_args(words[1:])
+    status: int = module.run(args)
     return status

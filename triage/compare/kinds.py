@@ -60,7 +60,8 @@ class Counter:
 
         Of a text whose entries are spread over several lines all comes.
         """
-        from triage.scan import spread, whole
+        from triage.scan import spread
+        from triage.sources.text import whole
 
         stream = iter(chunks)
         head = b""

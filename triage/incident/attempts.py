@@ -56,6 +56,22 @@ class Attempt:
         return (min(times), max(times)) if times else None
 
 
+@dataclass(slots=True)
+class Service:
+    """The attempts of one service as one log has them, or the logs of its nodes, oldest first.
+
+    `logs` are the names of the logs, `moments` and `lines` those of the extraction that the attempts are of.
+    """
+
+    name: str
+    attempts: list[Attempt]
+    logs: list[str]
+    gaps: list[Gap] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    moments: list[tuple[int, float]] = field(default_factory=list)
+    lines: int = 0
+
+
 def split(extraction: Extraction) -> list[list[Attempt]]:
     """Take what was extracted; return for each service its attempts, oldest first, services by their last event."""
     spoken = {track.unit for track in extraction.tracks if track.unit}

@@ -6,10 +6,9 @@ other services stay apart, whatever their times.
 
 from __future__ import annotations
 
-from triage.incident.attempts import Attempt
+from triage.incident.attempts import Attempt, Service
 from triage.incident.clocks import Offset, Scale, offset
 from triage.model import Gap
-from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,22 +22,6 @@ _APART = 2.0
 _START_TOGETHER = 600.0
 # Launch arguments that may differ between the nodes of a run.
 _OWN = frozenset({"node_rank", "random_seed", "host", "port", "nccl_port", "engine"})
-
-
-@dataclass(slots=True)
-class Service:
-    """The attempts of one service as one log has them, or the logs of its nodes, oldest first.
-
-    `logs` are the names of the logs, `moments` and `lines` those of the extraction that the attempts are of.
-    """
-
-    name: str
-    attempts: list[Attempt]
-    logs: list[str]
-    gaps: list[Gap] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    moments: list[tuple[int, float]] = field(default_factory=list)
-    lines: int = 0
 
 
 def join(services: Sequence[Service], *, together: bool = False) -> list[Service]:

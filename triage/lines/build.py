@@ -13,7 +13,7 @@ from triage.lines.prefixes import Peeler
 from triage.lines.repair import decode, plain
 from triage.lines.rows import Learned, rows
 from triage.lines.said import Merger, Said
-from triage.sources.query import DIAGNOSIS
+from triage.sources import DIAGNOSIS
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

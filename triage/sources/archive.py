@@ -1,14 +1,12 @@
 """Decompression of gzip, xz and zstd as a stream that gives everything that can be read of a damaged archive.
 
-The format is told by the first bytes, never by a file's name. Source of the magic numbers: RFC 1952, the .xz file
-format 1.2.1, RFC 8878.
+The format is told by the first bytes (`triage.sources.text`), never by a file's name.
 """
 
 from __future__ import annotations
 
-import importlib
-
 from triage.model import TriageError
+from triage.sources.text import BLOCK, LONGEST_MAGIC, kind_of
 from triage.typed import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -18,12 +16,6 @@ if TYPE_CHECKING:
     from triage.typed import TypeAlias
 
     Report: TypeAlias = Callable[[GapKind, str], None]
-
-BLOCK = 512 * 1024
-"""Bytes of a block of text, the size that scans fastest."""
-
-MAGIC = {"gzip": b"\x1f\x8b", "xz": b"\xfd7zXZ\x00", "zstd": b"\x28\xb5\x2f\xfd"}
-LONGEST_MAGIC = 6
 
 _XZ_MEMORY = 256 << 20
 
@@ -45,13 +37,6 @@ class Decoder(Protocol):
 
     def decompress(self, data: bytes, max_length: int = -1) -> bytes:
         """Take more of the archive; return at most about `max_length` bytes of what it holds."""
-
-
-def kind_of(head: bytes) -> str | None:
-    """Take a file's first bytes; return `gzip`, `xz`, `zstd` or None for what is none of them."""
-    if head[1:4] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50:
-        return "zstd"  # pzstd's archives begin with a skippable frame
-    return next((kind for kind, magic in MAGIC.items() if head.startswith(magic)), None)
 
 
 def decompress(kind: str, blocks: Iterable[bytes], report: Report) -> Iterator[bytes]:
@@ -147,6 +132,8 @@ def _zstd() -> Callable[[], Decoder] | None:
 
 def zstd_module() -> Any:
     """Return the standard library's `compression.zstd`, or what brings it to a Python before 3.14, None without it."""
+    import importlib
+
     for name in ("compression.zstd", "backports.zstd"):
         try:
             return importlib.import_module(name)

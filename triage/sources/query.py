@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 Group: TypeAlias = tuple[tuple[str, str], ...]
 """Matches that hold together: all fields, of a field named several times any value (sd_journal_add_match(3))."""
 
-DIAGNOSIS = "ba138b7c315a4231aa2e29100924f290"
-"""MESSAGE_ID of what triage itself writes into the journal; it is no part of any log."""
 COREDUMP = "fc2e22bc6ee647b6b90729ab34a250b1"
 KERNEL: Group = (("_TRANSPORT", "kernel"),)
 

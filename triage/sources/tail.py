@@ -7,8 +7,7 @@ import time
 from pathlib import Path
 
 from triage.model import TriageError
-from triage.sources.archive import kind_of
-from triage.sources.text import TextSource
+from triage.sources.text import TextSource, kind_of
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:

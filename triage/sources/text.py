@@ -9,16 +9,22 @@ import os
 import stat
 
 from triage.model import Gap, TriageError
-from triage.sources.archive import BLOCK, LONGEST_MAGIC, MAGIC, decompress, kind_of
 from triage.typed import TYPE_CHECKING, BinaryIO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from triage.model import GapKind
 
+BLOCK = 512 * 1024
+"""Bytes of a block of text, the size that scans fastest."""
+
+# RFC 1952, the .xz file format 1.2.1, RFC 8878.
+MAGIC = {"gzip": b"\x1f\x8b", "xz": b"\xfd7zXZ\x00", "zstd": b"\x28\xb5\x2f\xfd"}
+LONGEST_MAGIC = 6
 _JOURNAL_MAGIC = b"LPKSHHRH"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_LONGEST_BLOCK = 1 << 20
 
 
 class TextSource:
@@ -94,6 +100,8 @@ class TextSource:
         kind = kind_of(head)
         whole = _prepended(head, blocks)
         if kind:
+            from triage.sources.archive import decompress
+
             return decompress(kind, whole, self._report)
         return _from_utf16(whole) if head.startswith(_UTF16) else whole
 
@@ -173,3 +181,34 @@ def _from_utf16(blocks: Iterator[bytes]) -> Iterator[bytes]:
             yield text.encode("utf-8", "replace")
     if text := decoder.decode(b"", final=True):
         yield text.encode("utf-8", "replace")
+
+
+def kind_of(head: bytes) -> str | None:
+    """Take a file's first bytes; return `gzip`, `xz`, `zstd` or None for what is none of them."""
+    if head[1:4] == b"\x2a\x4d\x18" and head[0] & 0xF0 == 0x50:
+        return "zstd"  # pzstd's archives begin with a skippable frame
+    return next((kind for kind, magic in MAGIC.items() if head.startswith(magic)), None)
+
+
+def whole(chunks: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
+    """Take raw chunks; yield all of them as (byte offset, bytes) blocks that end where a line ends.
+
+    A line longer than a MiB comes in pieces, as blocks that follow each other without a gap.
+    """
+    offset = 0
+    rest = b""
+    for chunk in chunks:
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            block = rest + chunk[:end]
+            yield offset, block
+            offset += len(block)
+            rest = chunk[end:]
+        else:
+            rest += chunk
+        if len(rest) > _LONGEST_BLOCK:
+            yield offset, rest
+            offset += len(rest)
+            rest = b""
+    if rest:
+        yield offset, rest
