@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from triage.model import TriageError
 from triage.sources import archive
-from triage.sources.text import TextSource
+from triage.sources.text import BLOCK, MAGIC, TextSource, kind_of
 
 zstd = archive.zstd_module()
 
@@ -182,7 +182,7 @@ def test_a_pipe_is_made_wide_enough_for_a_block():
     with open(reading, "rb", buffering=0) as stream, open(writing, "wb", buffering=0) as writer:
         writer.write(TEXT[: 60 << 10])
         next(TextSource("-", stream).chunks())
-        assert fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ) >= archive.BLOCK
+        assert fcntl.fcntl(writer, fcntl.F_GETPIPE_SZ) >= BLOCK
 
 
 def test_a_pipe_is_read_as_it_comes():
@@ -238,7 +238,7 @@ def test_a_binary_journal_is_named_as_such(journal_dir):
 @settings(deadline=None)
 def test_any_bytes_and_chunks(data, kind, size):
     """Any bytes are read or refused with a TriageError; a plain text comes back unchanged."""
-    text = archive.MAGIC.get(kind, b"") + data
+    text = MAGIC.get(kind, b"") + data
 
     class Slow(io.BytesIO):
         def read(self, _=-1):
@@ -249,5 +249,5 @@ def test_any_bytes_and_chunks(data, kind, size):
         found = read(source)
     except TriageError:
         return
-    if archive.kind_of(text) is None and not text.startswith((b"\xff\xfe", b"\xfe\xff")):
+    if kind_of(text) is None and not text.startswith((b"\xff\xfe", b"\xfe\xff")):
         assert found == text

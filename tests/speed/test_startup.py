@@ -9,7 +9,7 @@ FIXTURES = Path(__file__).parents[2] / "fixtures"
 HEAVY = {
     "typing", "pathlib", "hashlib", "packaging", "yaml", "regex", "rich", "shutil", "datetime", "threading", "urllib",
     "subprocess", "logging", "inspect", "dataclasses", "rapidfuzz", "hyperscan", "importlib.metadata", "contextlib",
-    "ipaddress", "heapq", "signal", "asyncio", "tempfile", "difflib", "argparse", "gettext", "importlib", "warnings",
+    "ipaddress", "heapq", "signal", "asyncio", "tempfile", "difflib", "argparse", "gettext", "importlib",
     "triage.library.parse",
 }  # fmt: skip
 _RUN = """
