@@ -77,28 +77,28 @@ def _made(cls: Any, slots: bool, frozen: bool, eq: bool, shown: bool) -> Any:
             fields[name] = _NEEDED
             continue
         said = space.pop(name)
-        said = fields[name] = said if isinstance(said, _Field) else _Field(said)
+        if said.__class__ is not _Field:
+            said = _Field(said)
+        fields[name] = said
         if not slots and said.default is not _MISSING:
             space[name] = said.default
     space["__record__"] = fields
     space["__match_args__"] = tuple([name for name, said in fields.items() if said.init])
     space["__dataclass_fields__"] = _DESCRIBED
-    if slots:
-        space["__slots__"] = own
-        space["__qualname__"] = cls.__qualname__
-        del space["__dict__"], space["__weakref__"]
+    space["__init__"] = _first
     if frozen:
-        space.update(__setattr__=_refuse, __delattr__=_refuse, __getstate__=_state, __setstate__=_restore)
+        space.update(_FROZEN)
     if shown and "__repr__" not in space:
         space["__repr__"] = _repr
     if eq:
-        values = _getter([name for name, said in fields.items() if said.compare])
-        space.setdefault("__eq__", _equal(values))
-        space["__hash__"] = (lambda self: hash(values(self))) if frozen else None
-    made: list[Any] = []
-    space["__init__"] = _first(made, fields, frozen)
-    made.append(type(cls)(cls.__name__, cls.__bases__, space) if slots else _filled(cls, space))
-    return made[0]
+        space.setdefault("__eq__", _equal)
+        space["__hash__"] = _hash if frozen else None
+    if not slots:
+        return _filled(cls, space)
+    space["__slots__"] = own
+    space["__qualname__"] = cls.__qualname__
+    del space["__dict__"], space["__weakref__"]
+    return type(cls)(cls.__name__, cls.__bases__, space)
 
 
 def _filled(cls: Any, space: dict[str, Any]) -> Any:
@@ -110,15 +110,11 @@ def _filled(cls: Any, space: dict[str, Any]) -> Any:
     return cls
 
 
-def _first(made: list[Any], fields: dict[str, Any], frozen: bool) -> Any:
-    """Return the `__init__` that is there until the class is first called; `made` will hold the class."""
-
-    def __init__(self: Any, *args: Any, **named: Any) -> None:
-        (cls,) = made
-        init = cls.__init__ = _by_fields(cls, fields, frozen)
-        init(self, *args, **named)
-
-    return __init__
+def _first(self: Any, *args: Any, **named: Any) -> None:
+    """Be the `__init__` of a class until it is first called."""
+    cls: Any = next(one for one in type(self).__mro__ if one.__dict__.get("__init__") is _first)
+    init = cls.__init__ = _by_fields(cls, cls.__record__, cls.__setattr__ is _refuse)
+    init(self, *args, **named)
 
 
 def _by_fields(cls: Any, fields: dict[str, Any], frozen: bool) -> Any:
@@ -186,17 +182,29 @@ def _init(cls: Any, fields: dict[str, Any], frozen: bool) -> Any:
     return made
 
 
-def _getter(names: list[str]) -> Any:
-    if len(names) > 1:
-        return attrgetter(*names)
-    return lambda self: tuple(getattr(self, name) for name in names)
+class _Values(dict[Any, Any]):
+    """What gets the values of a record that are compared, by its class; made when it is first asked for."""
+
+    def __missing__(self, cls: Any) -> Any:
+        names = [name for name, said in cls.__record__.items() if said.compare]
+        found = self[cls] = (
+            attrgetter(*names) if len(names) > 1 else lambda one: tuple(getattr(one, name) for name in names)
+        )
+        return found
 
 
-def _equal(values: Any) -> Any:
-    def __eq__(self: Any, other: object) -> Any:
-        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+_VALUES = _Values()
 
-    return __eq__
+
+def _equal(self: Any, other: object) -> Any:
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    values = _VALUES[self.__class__]
+    return values(self) == values(other)
+
+
+def _hash(self: Any) -> int:
+    return hash(_VALUES[self.__class__](self))
 
 
 def _repr(self: Any) -> str:
@@ -217,6 +225,9 @@ def _state(self: Any) -> list[Any]:
 def _restore(self: Any, values: list[Any]) -> None:
     for name, value in zip(self.__record__, values, strict=True):
         object.__setattr__(self, name, value)
+
+
+_FROZEN = {"__setattr__": _refuse, "__delattr__": _refuse, "__getstate__": _state, "__setstate__": _restore}
 
 
 class _Described:
