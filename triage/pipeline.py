@@ -141,11 +141,11 @@ def examine(service: Service, library: Library, options: Options) -> list[Incide
 
 
 def _incident(attempt: Attempt, service: Service, library: Library, options: Options) -> Incident:
-    from triage.causes import LAST_WORDS, assign, attach, waits
+    from triage.causes import LAST_WORDS, assign, waits
     from triage.incident import build
+    from triage.incident.facts import read_release
     from triage.incident.gaps import gaps_of_verdict
     from triage.incident.history import root_of
-    from triage.incident.release import read_release
     from triage.match import diagnose as match
     from triage.match import diagnose_one
 
@@ -153,7 +153,10 @@ def _incident(attempt: Attempt, service: Service, library: Library, options: Opt
     incident.sources = service.logs if len(service.logs) > 1 else []
     incident.facts.update({k: v for k, v in options.facts.items() if k not in incident.facts})
     read_release(incident)
-    attach(incident)
+    if any(failure.rule.startswith("native/") for failure in incident.failures):
+        from triage.causes.native_evidence import attach
+
+        attach(incident)
     match(incident, library)
     assign(incident, attempt)
     root = root_of(incident)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from triage.causes import assign, attach
+from triage.causes import assign
+from triage.causes.native_evidence import attach
 from triage.events import Extractor, extract
 from triage.incident import build, split
 from triage.library.library import Library

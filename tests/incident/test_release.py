@@ -2,7 +2,7 @@
 
 import pytest
 
-from triage.incident import release
+from triage.incident import facts as told
 from triage.model import ExceptionInfo, Failure, Frame, Incident, Position
 from triage.releases import ReleaseReading
 
@@ -37,7 +37,7 @@ def test_one_release_is_a_fact(says):
     """And where it is from."""
     says("0.5.9")
     run = incident(OWN)
-    release.read_release(run)
+    told.read_release(run)
     assert run.facts == {"engine": "sglang", "sglang": "0.5.9", "sglang_from": "traceback"}
 
 
@@ -45,7 +45,7 @@ def test_several_are_candidates(says):
     """Oldest first."""
     says("0.5.8", "0.5.8.post1")
     run = incident(OWN, engine="sglang")
-    release.read_release(run)
+    told.read_release(run)
     assert run.facts == {
         "engine": "sglang",
         "sglang_candidates": ["0.5.8", "0.5.8.post1"],
@@ -57,7 +57,7 @@ def test_of_a_checkout_nothing_is_sure(says):
     """The releases before and after the one it resembles are possible too."""
     says("0.5.8.post1", probable=True)
     run = incident(OWN)
-    release.read_release(run)
+    told.read_release(run)
     assert run.facts["sglang_candidates"] == ["0.5.8", "0.5.8.post1", "0.5.9"]
     assert (run.facts["sglang_probably"], run.facts["sglang_from"]) == (["0.5.8.post1"], "checkout")
     assert "sglang" not in run.facts
@@ -67,7 +67,7 @@ def test_nothing_is_claimed_without_a_candidate(says):
     """Not even the engine."""
     says()
     run = incident(OWN)
-    release.read_release(run)
+    told.read_release(run)
     assert run.facts == {}
 
 
@@ -84,5 +84,5 @@ def test_nothing_is_asked_without_need(says, file, facts):
     """Where there is no frame of SGLang, where the release is known, where another engine runs."""
     asked = says("0.5.9")
     run = incident(file, **facts)
-    release.read_release(run)
+    told.read_release(run)
     assert (asked, run.facts) == ([], facts)

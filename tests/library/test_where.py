@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from triage.library.where import MAX_LENGTH, Quantity, WhereError, holds, names, parse, quantity
+from triage.library.conditions import Quantity, quantity
+from triage.library.where import MAX_LENGTH, WhereError, holds, names, parse
 
 KNOWN = {
     "requested": "20.00 GiB",

@@ -1,8 +1,7 @@
 """Incidents to verdicts: the outcome, the root failure, and what every other failure is to it."""
 
-from triage.causes.native_evidence import attach
 from triage.causes.roots import assign
 from triage.causes.suspects import waits
 from triage.causes.words import LAST_WORDS
 
-__all__ = ["LAST_WORDS", "assign", "attach", "waits"]
+__all__ = ["LAST_WORDS", "assign", "waits"]

@@ -8,10 +8,10 @@ role or of what it explains comes before the general rules.
 from __future__ import annotations
 
 from triage.causes.outcome import Course, course, decide, stands_still
-from triage.causes.promote import promote_links
 from triage.causes.suspects import suspect
 from triage.causes.words import last_words, tell
 from triage.data import knowledge
+from triage.events.chain import promote
 from triage.model import Because, Failure, Incident
 from triage.typed import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ _WEAKEST_DEGRADED = 2.1
 
 def assign(incident: Incident, attempt: Attempt) -> None:
     """Take an incident whose failures are folded and matched; set its outcome and every failure's role and because."""
-    promote_links(incident)
+    _promote_links(incident)
     _signature_roles(incident)
     found = course(attempt, incident)
     decide(incident, found)
@@ -45,6 +45,23 @@ def assign(incident: Incident, attempt: Attempt) -> None:
         tell(incident, root)
         suspect(incident, attempt, root)
     _others(incident, root, found)
+
+
+def _promote_links(incident: Incident) -> None:
+    """Name a failure after the link of its chain that its best signature matched, where that is sure enough.
+
+    Of a direct cause the first stays the name, whatever a signature matched: it is what happened. While another
+    exception was being handled, the last is the name, unless a signature knows an earlier one.
+    """
+    for failure in incident.failures:
+        if failure.exception is None or not failure.diagnoses:
+            continue
+        best = failure.diagnoses[0]
+        link = failure.exception.chain[best.link - 1] if best.link else None
+        if link is not None and link.relation != "cause" and best.confidence != "possible":
+            failure.exception = promote(failure.exception, best.link)
+            for diagnosis in failure.diagnoses:
+                diagnosis.link = 0 if diagnosis.link == best.link else diagnosis.link
 
 
 def _signature_roles(incident: Incident) -> None:

@@ -94,3 +94,8 @@ class Wanted:
 def _without_digits(text: str) -> bytes:
     """Take a text; return it as UTF-8 and without digits. (Bytes lose them twenty times faster than text.)"""
     return text.encode("utf-8", "surrogatepass").translate(None, b"0123456789")
+
+
+def may_be_copy(text: str) -> bool:
+    """Take a text; return whether such a line may be a copy of what `kernel.parse_text` takes, whatever its digits."""
+    return "illed process" in text or "oom-kill:" in text or "NVRM: Xid (" in text

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from triage.events.candidates import Wanted
-from triage.events.command import CommandReader, goes_on
+from triage.events.arguments import CommandReader, goes_on
+from triage.events.candidates import Wanted, may_be_copy
 from triage.events.message import MessageReader
 from triage.events.native import NativeAssembler
 from triage.events.native_shapes import may_start
 from triage.events.positions import evidence
-from triage.events.quoted import may_be_copy
 from triage.events.server import ServerReader
 from triage.events.status import StatusReader
 from triage.events.torchelastic import TorchElastic

@@ -15,10 +15,10 @@ from collections import OrderedDict
 from functools import cache
 
 from triage.data import knowledge
+from triage.events.candidates import may_be_copy
 from triage.events.cgroup import owner
 from triage.events.kernel_oom import OomReader, near
 from triage.events.positions import TEXT_LIMIT, evidence, position
-from triage.events.quoted import may_be_copy
 from triage.lazy import regex
 from triage.model import Event
 from triage.typed import TYPE_CHECKING, Any

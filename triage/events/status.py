@@ -7,7 +7,7 @@ may be all that is known of its end.
 from __future__ import annotations
 
 from triage.data import knowledge
-from triage.events.command import arguments
+from triage.events.arguments import arguments
 from triage.events.positions import evidence, position
 from triage.lazy import regex
 from triage.model import Event

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triage.events.interleave import Edges
 from triage.events.traceback_event import event_of, literal_event
-from triage.events.traceback_literal import expand
+from triage.events.traceback_read import expand
 from triage.events.traceback_shapes import FRAME, HEAD, TRACEBACK, shape
 from triage.events.traceback_stream import Answer, StreamTracebacks
 from triage.typed import TYPE_CHECKING

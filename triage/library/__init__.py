@@ -2,6 +2,5 @@
 
 from triage.library.library import Library
 from triage.library.packs import load
-from triage.library.problems import Problem
 
-__all__ = ["Library", "Problem", "load"]
+__all__ = ["Library", "load"]

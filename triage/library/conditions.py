@@ -10,7 +10,6 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from triage.lazy import regex
-from triage.library import where
 from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING, Any
 
@@ -21,7 +20,27 @@ Plain = bool | int | float | str | None
 _MISSING = object()
 _COMPARISON = regex(r"\s*(>=|<=|==|!=|~=|>|<|=)\s*(.*?)\s*\Z", re.DOTALL)
 _LABEL = regex(r"([A-Za-z][A-Za-z_]*?)[ =]?(\d{1,6})")
+_QUANTITY = regex(r"\s*([+-]?\d[\d,_]{0,30}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?)\s*([A-Za-z]{1,8})?\s*\Z")
+UNITS: dict[str, tuple[float, str]] = {
+    **dict.fromkeys(("B", "byte", "bytes", "Bytes"), (1.0, "bytes")),
+    **{f"{prefix}iB": (1024.0**power, "bytes") for power, prefix in enumerate("KMGT", 1)},
+    **{f"{prefix}B": (1000.0**power, "bytes") for power, prefix in enumerate("KMGT", 1)},
+    "kB": (1000.0, "bytes"),
+    **dict.fromkeys(("s", "sec", "second", "seconds"), (1.0, "seconds")),
+    "us": (1e-6, "seconds"),
+    "ms": (1e-3, "seconds"),
+    "min": (60.0, "seconds"),
+    "h": (3600.0, "seconds"),
+}
 _WORDS: dict[str, Plain] = {"null": None, "none": None, "true": True, "false": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A number in bytes, in seconds, or plain (`unit` empty)."""
+
+    value: float
+    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +91,22 @@ class Checked:
     state: bool | None
     phrase: str
     needed: str = ""
+
+
+def quantity(value: object) -> Quantity | None:
+    """Take a fact or a captured text such as `20.5 GiB` or `1,024`; return the quantity, None if it is none."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, float)):
+        return Quantity(float(value)) if abs(value) < 1e30 else None
+    found = _QUANTITY.match(value) if isinstance(value, str) and len(value) < 80 else None
+    if found is None:
+        return None
+    number = float(found[1].replace(",", "").replace("_", ""))
+    if found[2] is None:
+        return Quantity(number)
+    unit = UNITS.get(found[2])
+    return Quantity(number * unit[0], unit[1]) if unit else None
 
 
 def condition(value: Any) -> Condition:
@@ -138,7 +173,7 @@ def _compare(operator: str, wanted: Plain, value: object, release: bool) -> bool
         from triage.library import releases
 
         return releases.contains([f"{operator}{wanted}"], value)
-    left, right = where.quantity(value), where.quantity(wanted)
+    left, right = quantity(value), quantity(wanted)
     if left and right and left.unit == right.unit:
         a, b = left.value, right.value
         return {"==": a == b, ">": a > b, "<": a < b, ">=": a >= b, "<=": a <= b}.get(operator)
@@ -205,6 +240,8 @@ def _rank(name: str, wanted: Condition, ranks: Sequence[str]) -> Checked:
 
 
 def _where(text: str, situation: Situation) -> Checked:
+    from triage.library import where
+
     term = where.parse(text)
     state = where.holds(term, situation.value)
     values = {name: situation.value(name) for name in sorted(where.names(term))}

@@ -10,6 +10,11 @@ from triage.typed import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+# Longer texts are matched in their first and last part: nothing decisive stands in the middle of megabytes.
+TEXT_LIMIT = 32_768
+# So long may an expression take with one text.
+REGEX_SECONDS = 0.25
+
 _KNOWN: dict[str, tuple[tuple[str, ...], str]] = {}
 # More than all packs have that a host is likely to hold.
 _MOST = 20_000

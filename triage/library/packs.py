@@ -16,7 +16,6 @@ from triage.data import place_of
 from triage.hashing import sha256
 from triage.library.library import Entry, Library
 from triage.library.pack import Pack
-from triage.library.problems import Problem
 from triage.model import TriageError
 from triage.typed import TYPE_CHECKING
 from triage.yaml_cache import cache_folder, keep_bytes, kept_bytes
@@ -24,6 +23,8 @@ from triage.yaml_cache import cache_folder, keep_bytes, kept_bytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
+
+    from triage.library.problems import Problem
 
 SYSTEM = "/etc/triage"
 MAX_FILES = 10_000
@@ -43,6 +44,10 @@ def load(packs: Sequence[str | os.PathLike[str]] = (), *, packaged: bool = True,
     for place in places:
         pack = _compiled(place)
         entries.extend(Entry(name, pack, number) for number, name in enumerate(pack.ids))
+        if not pack.problems:
+            continue
+        from triage.library.problems import Problem
+
         problems.extend(Problem(os.path.join(place, name) if name else place, *rest) for name, *rest in pack.problems)
     return Library(entries, problems)
 
@@ -75,6 +80,7 @@ def compile_pack(place: str | os.PathLike[str], key: str = "", *, thorough: bool
     `thorough` takes longer and makes matching faster.
     """
     from triage.library.parse import parse_file
+    from triage.library.problems import Problem
     from triage.library.signature import Signature
     from triage.library.writer import Writer
 

@@ -8,7 +8,7 @@ in repeats, repeats side by side that take the same characters, and alternatives
 from __future__ import annotations
 
 from triage.library import literals as tree
-from triage.library.limits import REGEX_SECONDS, TEXT_LIMIT
+from triage.library.expressions import REGEX_SECONDS, TEXT_LIMIT
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:

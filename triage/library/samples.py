@@ -58,7 +58,7 @@ def _values(conditions: Iterable[Condition], *, release: bool) -> list[object]:
 
 def _numbers(named: Iterable[object]) -> list[object]:
     """Return numbers below, beside, between and above those that are named, in the units in which they are."""
-    from triage.library.where import quantity
+    from triage.library.conditions import quantity
 
     by_unit: dict[str, set[float]] = {}
     for value in named:

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from functools import lru_cache
 
 from triage.lazy import regex
+from triage.library.conditions import UNITS, Quantity, quantity
 from triage.records import dataclass
 from triage.typed import Union
 
@@ -24,26 +25,6 @@ MAX_LENGTH = 400
 MAX_DEPTH = 20
 
 _TOKEN = regex(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_][\w.]*)|(<=|>=|==|!=|[<>+\-*/()]))")
-_QUANTITY = regex(r"\s*([+-]?\d[\d,_]{0,30}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,2})?)\s*([A-Za-z]{1,8})?\s*\Z")
-_UNITS: dict[str, tuple[float, str]] = {
-    **dict.fromkeys(("B", "byte", "bytes", "Bytes"), (1.0, "bytes")),
-    **{f"{prefix}iB": (1024.0**power, "bytes") for power, prefix in enumerate("KMGT", 1)},
-    **{f"{prefix}B": (1000.0**power, "bytes") for power, prefix in enumerate("KMGT", 1)},
-    "kB": (1000.0, "bytes"),
-    **dict.fromkeys(("s", "sec", "second", "seconds"), (1.0, "seconds")),
-    "us": (1e-6, "seconds"),
-    "ms": (1e-3, "seconds"),
-    "min": (60.0, "seconds"),
-    "h": (3600.0, "seconds"),
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number in bytes, in seconds, or plain (`unit` empty)."""
-
-    value: float
-    unit: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,22 +49,6 @@ Lookup = Callable[[str], object]
 
 class WhereError(ValueError):
     """The text is not in the language of `where:`."""
-
-
-def quantity(value: object) -> Quantity | None:
-    """Take a fact or a captured text such as `20.5 GiB` or `1,024`; return the quantity, None if it is none."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, (int, float)):
-        return Quantity(float(value)) if abs(value) < 1e30 else None
-    found = _QUANTITY.match(value) if isinstance(value, str) and len(value) < 80 else None
-    if found is None:
-        return None
-    number = float(found[1].replace(",", "").replace("_", ""))
-    if found[2] is None:
-        return Quantity(number)
-    unit = _UNITS.get(found[2])
-    return Quantity(number * unit[0], unit[1]) if unit else None
 
 
 @lru_cache(maxsize=512)
@@ -181,7 +146,7 @@ class _Parser:
         if word == "-":
             return Operation("-", (_number(self._primary(depth + 1)),), False)
         if word[:1].isdigit():
-            unit = _UNITS.get(self.peek())
+            unit = UNITS.get(self.peek())
             if unit is None:
                 return Quantity(float(word))
             self.at += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache, cached_property
 
-from triage.library.limits import REGEX_SECONDS
+from triage.library.expressions import REGEX_SECONDS
 from triage.matching.subject import Subject
 from triage.model import Gap
 from triage.records import dataclass, field

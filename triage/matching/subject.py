@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 
 from triage.lazy import regex
-from triage.library.limits import TEXT_LIMIT
+from triage.library.expressions import TEXT_LIMIT
 from triage.records import dataclass, field
 from triage.typed import TYPE_CHECKING
 

@@ -6,7 +6,6 @@ from triage.library import worth
 from triage.library.conditions import Checked, Situation, check
 from triage.library.releases import contains, in_words, release_of, verdict
 from triage.matching.evaluate import evaluate
-from triage.matching.others import elsewhere, nowhere
 from triage.matching.result import Result, every
 from triage.records import dataclass
 from triage.typed import TYPE_CHECKING
@@ -81,11 +80,16 @@ def attempt(signature: Signature, subject: Subject, context: Context, *, whole: 
     if result.state is False and not whole:
         return trial
     if signature.with_:
+        from triage.matching.others import elsewhere
+
         trial.result = every([result, *elsewhere(signature, subject, context)])
         situation.captures = _captures(failure, trial.result)
         if trial.result.state is False and not whole:
             return trial
-    trial.absent = nowhere(signature, subject, context)
+    if signature.without:
+        from triage.matching.others import nowhere
+
+        trial.absent = nowhere(signature, subject, context)
     trial.checks = check(signature.when, situation) + check_releases(signature.releases, incident.facts)
     return trial
 
