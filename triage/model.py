@@ -10,7 +10,7 @@ that differences are right and nothing pretends to know the zone. Offsets are by
 
 from __future__ import annotations
 
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import Literal
 
 Role = Literal["root", "consequence", "teardown", "recovered", "suspect", "unrelated"]
@@ -39,7 +39,7 @@ class TriageError(Exception):
 
 
 @dataclass(slots=True)
-class Gap:
+class Gap(Record):
     """Something that could not be read, and that could change the verdict."""
 
     kind: GapKind
@@ -47,7 +47,7 @@ class Gap:
 
 
 @dataclass(slots=True)
-class Entry:
+class Entry(Record):
     """One journal entry, from libsystemd or from `-o export`, `-o json` or `-o verbose` text.
 
     `fields` holds decoded text by journal field name (systemd.journal-fields(7)); of a repeated field the first value.
@@ -62,7 +62,7 @@ class Entry:
 
 
 @dataclass(slots=True)
-class Line:
+class Line(Record):
     """One log line with what its prefixes said.
 
     `text` is what the writer printed: prefixes peeled, ANSI codes and trailing blanks removed. `stream` names the
@@ -103,7 +103,7 @@ class Line:
 
 
 @dataclass(slots=True)
-class Position:
+class Position(Record):
     """Where and when something stands in the input, and what carried it there (see `Line`)."""
 
     time: float | None = None
@@ -121,7 +121,7 @@ class Position:
 
 
 @dataclass(slots=True)
-class Evidence:
+class Evidence(Record):
     """A line that shows something, word for word."""
 
     at: Position
@@ -129,7 +129,7 @@ class Evidence:
 
 
 @dataclass(slots=True)
-class Frame:
+class Frame(Record):
     """One frame of a stack, outermost first in every list of frames (faulthandler and py-spy are turned round)."""
 
     file: str
@@ -139,7 +139,7 @@ class Frame:
 
 
 @dataclass(slots=True)
-class ChainLink:
+class ChainLink(Record):
     """Another exception of the same failure, and how it is tied to it."""
 
     type: str
@@ -150,7 +150,7 @@ class ChainLink:
 
 
 @dataclass(slots=True)
-class ExceptionInfo:
+class ExceptionInfo(Record):
     """A Python exception as its traceback printed it.
 
     `type` is the dotted name as printed. `chain` holds the other exceptions of the traceback in the order in which they
@@ -167,7 +167,7 @@ class ExceptionInfo:
 
 
 @dataclass(slots=True)
-class Event:
+class Event(Record):
     """One thing that happened, with its lines as evidence.
 
     `rule` names the row of knowledge, or the parser, that recognised it (`traceback`, `sglang/sigquit`,
@@ -199,7 +199,7 @@ class Event:
 
 
 @dataclass(slots=True)
-class Because:
+class Because(Record):
     """Why a failure is no root: which failure it follows from, and the rule that says so."""
 
     failure: str
@@ -207,7 +207,7 @@ class Because:
 
 
 @dataclass(slots=True)
-class Fix:
+class Fix(Record):
     """One remedy, as it applies here.
 
     `command` is an argument list that can be run as it stands, None where no command does it. `applies` is `unknown`
@@ -224,7 +224,7 @@ class Fix:
 
 
 @dataclass(slots=True)
-class Diagnosis:
+class Diagnosis(Record):
     """A signature that fits a failure: what of it was observed, what could not be confirmed, what is missing.
 
     `link` says which exception of the failure it matched: 0 the exception itself, n the n-th of its chain. `role` and
@@ -251,7 +251,7 @@ class Diagnosis:
 
 
 @dataclass(slots=True)
-class NearMiss:
+class NearMiss(Record):
     """A signature that does not fit a failure: what of it held, and what would be needed for the condition that did
     not.
     """
@@ -264,7 +264,7 @@ class NearMiss:
 
 
 @dataclass(slots=True)
-class Failure:
+class Failure(Record):
     """Events of one kind and fingerprint, folded over ranks and repeats.
 
     `near` holds signatures that nearly fit, None where nobody asked for them (`--explain`).
@@ -295,7 +295,7 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Phase:
+class Phase(Record):
     """A phase of a process's start-up, its times in seconds since the epoch."""
 
     phase: str
@@ -305,7 +305,7 @@ class Phase:
 
 
 @dataclass(slots=True)
-class Process:
+class Process(Record):
     """What is known of one process of the service: its rank, how far it came, its last line, how it ended."""
 
     rank: str | None = None
@@ -317,7 +317,7 @@ class Process:
 
 
 @dataclass(slots=True)
-class Member:
+class Member(Record):
     """A host, unit and invocation that took part in an incident."""
 
     host: str | None = None
@@ -326,7 +326,7 @@ class Member:
 
 
 @dataclass(slots=True)
-class Exit:
+class Exit(Record):
     """How the service ended: exit code, signal name, systemd's result; `restarts` is systemd's restart counter where it
     had scheduled another start.
     """
@@ -338,7 +338,7 @@ class Exit:
 
 
 @dataclass(slots=True)
-class Attempts:
+class Attempts(Record):
     """How often the service was started in what was read, and whether every failed attempt failed in the same way.
 
     `earlier` has one line for each attempt before the diagnosed one, oldest first, `failed` says how many of these
@@ -353,7 +353,7 @@ class Attempts:
 
 
 @dataclass(slots=True)
-class Incident:
+class Incident(Record):
     """One run of one service.
 
     `facts` are what the log (or the unit) says of the service: `engine`, `sglang` (its release, None where unknown),
@@ -383,7 +383,7 @@ class Incident:
 
 
 @dataclass(slots=True)
-class Verdict:
+class Verdict(Record):
     """What the first screen says of one service: the incident by its number from 1, its root failure, one sentence."""
 
     incident: int
@@ -392,7 +392,7 @@ class Verdict:
 
 
 @dataclass(slots=True)
-class Tool:
+class Tool(Record):
     """Which triage with which signatures made a report."""
 
     version: str
@@ -401,7 +401,7 @@ class Tool:
 
 
 @dataclass(slots=True)
-class Report:
+class Report(Record):
     """Everything that triage found, in the order in which it is shown: incidents oldest first.
 
     `notes` say what was read and how, `warnings` what the user should mend (a signature file that does not load).

@@ -5,7 +5,7 @@ Events know no signatures: whoever owns a row hands it over as a `LinePattern`.
 
 from __future__ import annotations
 
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class LinePattern:
+class LinePattern(Record):
     """One decisive line.
 
     A line is a candidate when it contains one of `literals` (case kept); then `regex`, if there is one, must be found

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from triage import __version__
 from triage.model import Report, Tool, Verdict
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _KEPT_ATTEMPTS = 10
 
 
 @dataclass(slots=True)
-class Options:
+class Options(Record):
     """What changes a diagnosis: further signature packs, facts known from elsewhere, whether to use the fast skip.
 
     `library` is one that was loaded already, used instead of `packs` by who diagnoses many logs. With `explain` every

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _SAID_BY_OTHERS = frozenset({"MESSAGE_ID", "UNIT", "USER_UNIT", "OBJECT_SYSTEMD_
 
 
 @dataclass(slots=True)
-class Reading:
+class Reading(Record):
     """A source that was read: its name, what its lines say, what could not be read, and how it was read.
 
     `files` are those of a rotated log, oldest first.

@@ -4,6 +4,9 @@
 the eighty classes of triage that is half of the time that a small log takes. Here `__init__` is written for a class
 that is made often, where it pays; `==`, `repr` and `hash` look at the fields. Types, `dataclasses.fields` and the like
 see the real thing.
+
+A decorator gets a class that is made already, and has to make it again for it to have slots. Records that a diagnosis
+needs have the base `Record` or `FrozenRecord`, by which they are made with them; the decorator is there for types.
 """
 
 # ruff: noqa: A002, ANN001, ANN003, ANN201, N807 - the signatures are those of `dataclasses`
@@ -14,7 +17,7 @@ from operator import attrgetter
 
 from triage.typed import TYPE_CHECKING, Any
 
-__all__ = ["dataclass", "field", "replace"]
+__all__ = ["FrozenRecord", "Record", "dataclass", "field", "replace"]
 
 _MISSING = object()
 # So many times a class is made field by field; writing its `__init__` takes as long as making thirty.
@@ -66,25 +69,14 @@ def names_of(one: object) -> tuple[str, ...]:
 
 
 def _made(cls: Any, slots: bool, frozen: bool, eq: bool, shown: bool) -> Any:
+    if isinstance(cls, _Maker):
+        return cls
     fields: dict[str, Any] = {}
     if len(cls.__mro__) > 2:
         for base in reversed(cls.__mro__[1:]):
             fields.update(base.__dict__.get("__record__", {}))
     space = dict(cls.__dict__)
-    own = [name for name, kind in cls.__annotations__.items() if "ClassVar" not in str(kind)]
-    for name in own:
-        if name not in space:
-            fields[name] = _NEEDED
-            continue
-        said = space.pop(name)
-        if said.__class__ is not _Field:
-            said = _Field(said)
-        fields[name] = said
-        if not slots and said.default is not _MISSING:
-            space[name] = said.default
-    space["__record__"] = fields
-    space["__match_args__"] = tuple([name for name, said in fields.items() if said.init])
-    space["__dataclass_fields__"] = _DESCRIBED
+    own = _collect(space, fields, slots)
     space["__init__"] = _first
     if frozen:
         space.update(_FROZEN)
@@ -101,6 +93,25 @@ def _made(cls: Any, slots: bool, frozen: bool, eq: bool, shown: bool) -> Any:
     return type(cls)(cls.__name__, cls.__bases__, space)
 
 
+def _collect(space: dict[str, Any], fields: dict[str, Any], slots: bool) -> list[str]:
+    """Take what a class's body says, and the fields of its bases; add its own, say so in it, and return their names."""
+    own = [name for name, kind in space.get("__annotations__", {}).items() if "ClassVar" not in str(kind)]
+    for name in own:
+        if name not in space:
+            fields[name] = _NEEDED
+            continue
+        said = space.pop(name)
+        if said.__class__ is not _Field:
+            said = _Field(said)
+        fields[name] = said
+        if not slots and said.default is not _MISSING:
+            space[name] = said.default
+    space["__record__"] = fields
+    space["__match_args__"] = tuple([name for name, said in fields.items() if said.init])
+    space["__dataclass_fields__"] = _DESCRIBED
+    return own
+
+
 def _filled(cls: Any, space: dict[str, Any]) -> Any:
     for name in [name for name in cls.__dict__ if name not in space and name in cls.__annotations__]:
         delattr(cls, name)
@@ -112,7 +123,8 @@ def _filled(cls: Any, space: dict[str, Any]) -> Any:
 
 def _first(self: Any, *args: Any, **named: Any) -> None:
     """Be the `__init__` of a class until it is first called."""
-    cls: Any = next(one for one in type(self).__mro__ if one.__dict__.get("__init__") is _first)
+    mro: Any = type(self).__mro__
+    cls = next(one for one in mro if "__record__" in one.__dict__ and one.__dict__.get("__init__", _first) is _first)
     init = cls.__init__ = _by_fields(cls, cls.__record__, cls.__setattr__ is _refuse)
     init(self, *args, **named)
 
@@ -251,3 +263,42 @@ class _Described:
 
 
 _DESCRIBED = _Described()
+
+
+class _Maker(type):
+    """Makes a class with its slots."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
+        fields: dict[str, Any] = {}
+        for base in reversed(bases):
+            fields.update(getattr(base, "__record__", {}))
+        inherited = bool(fields)
+        own = space["__slots__"] = _collect(space, fields, slots=True)
+        if inherited and own:
+            space.setdefault("__init__", _first)
+        return super().__new__(cls, name, bases, space)
+
+
+if TYPE_CHECKING:
+
+    class Record:
+        """A base for records with slots, which spares `dataclass` making their class a second time."""
+
+        __slots__ = ()
+
+    class FrozenRecord(Record):
+        """The same for frozen ones."""
+
+        __slots__ = ()
+else:
+
+    class Record(metaclass=_Maker):
+        """See above."""
+
+        __init__, __repr__, __eq__, __hash__ = _first, _repr, _equal, None
+
+    class FrozenRecord(Record):
+        """See above."""
+
+        __setattr__ = __delattr__ = _refuse
+        __getstate__, __setstate__, __hash__ = _state, _restore, _hash

@@ -1,11 +1,13 @@
 """Expressions and records that are made when they are first used behave as the standard library's."""
 
+import ast
 import copy
 import dataclasses
 import json
 import pickle
 import re
 from array import array
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -15,7 +17,7 @@ from triage import lazy
 from triage.events.candidates import Candidates
 from triage.lazy import compile_once, regex
 from triage.matching.frames import likeness
-from triage.records import dataclass, field, names_of, replace
+from triage.records import FrozenRecord, Record, dataclass, field, names_of, replace
 
 
 @dataclass(slots=True)
@@ -27,6 +29,22 @@ class Plain:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
+    name: str
+
+    @property
+    def twice(self):
+        return self.name * 2
+
+
+@dataclass(slots=True)
+class PlainAtOnce(Record):
+    name: str
+    size: int = 3
+    parts: list = field(default_factory=list, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FixedAtOnce(FrozenRecord):
     name: str
 
     @property
@@ -149,23 +167,24 @@ def test_a_lazy_expression_works_on_bytes(monkeypatch):
         again(monkeypatch)
 
 
-def test_records_behave_as_dataclasses():
+@pytest.mark.parametrize("kind", [Plain, PlainAtOnce])
+def test_records_behave_as_dataclasses(kind):
     """Equality, text, defaults, copies, and what the standard library's own functions make of them."""
-    one = Plain("a")
-    assert one == Plain("a", parts=[1])
-    assert one != Plain("b")
+    one = kind("a")
+    assert one == kind("a", parts=[1])
+    assert one != kind("b")
     assert one != "a"
-    assert repr(one) == "Plain(name='a', size=3, parts=[])"
-    assert one.parts is not Plain("a").parts
-    assert replace(one, size=4) == dataclasses.replace(one, size=4) == Plain("a", 4)
+    assert repr(one) == f"{kind.__name__}(name='a', size=3, parts=[])"
+    assert one.parts is not kind("a").parts
+    assert replace(one, size=4) == dataclasses.replace(one, size=4) == kind("a", 4)
     assert dataclasses.asdict(one) == {"name": "a", "size": 3, "parts": []}
-    assert [each.name for each in dataclasses.fields(Plain)] == list(names_of(one))
+    assert [each.name for each in dataclasses.fields(kind)] == list(names_of(one))
     assert copy.deepcopy(one) == pickle.loads(pickle.dumps(one)) == one
     assert names_of("text") == ()
     with pytest.raises(TypeError):
         hash(one)
     with pytest.raises(TypeError, match="missing 1 required"):
-        Plain()
+        kind()
     with pytest.raises(AttributeError):
         one.other = 1
 
@@ -205,9 +224,10 @@ def _shape(maker):
     return Shape
 
 
-def test_a_frozen_record_is_made_alike_however_often():
+@pytest.mark.parametrize("kind", [Fixed, FixedAtOnce])
+def test_a_frozen_record_is_made_alike_however_often(kind):
     """Its fields are set although nobody may change them."""
-    assert {Fixed(f"a{number % 3}").twice for number in range(200)} == {"a0a0", "a1a1", "a2a2"}
+    assert {kind(f"a{number % 3}").twice for number in range(200)} == {"a0a0", "a1a1", "a2a2"}
 
 
 def test_what_finishes_a_record_is_called_however_often():
@@ -221,14 +241,43 @@ def test_what_finishes_a_record_is_called_however_often():
     assert {More(number)._now for number in range(200)} == {-1}
 
 
-def test_frozen_records_cannot_be_changed():
+@pytest.mark.parametrize("kind", [Fixed, FixedAtOnce])
+def test_frozen_records_cannot_be_changed(kind):
     """But be hashed, copied and pickled."""
-    one = Fixed("ab")
+    one = kind("ab")
     assert one.twice == "abab"
-    assert {one: 1}[Fixed("ab")] == 1
+    assert {one: 1}[kind("ab")] == 1
     assert copy.deepcopy(one) == pickle.loads(pickle.dumps(one)) == one
     with pytest.raises(dataclasses.FrozenInstanceError):
         one.name = "c"
+
+
+def test_a_record_may_be_one_of_another():
+    """It has its fields too, and its own `__init__` may call the other's."""
+
+    @dataclass(slots=True)
+    class More(PlainAtOnce):
+        colour: str = "red"
+
+    class Named(PlainAtOnce):
+        def __init__(self, name):
+            super().__init__(name.upper(), 5)
+
+    for _ in range(100):
+        assert More("a", colour="blue") == More("a", 3, [], "blue")
+        assert Named("a").name == "A"
+    assert More("a") != PlainAtOnce("a")
+    assert repr(More("a")).endswith("More(name='a', size=3, parts=[], colour='red')")
+
+
+def test_what_a_record_is_declared_to_be_its_base_makes_it():
+    """With slots, and frozen where the decorator says so: it is what type checkers go by."""
+    for path in (Path(lazy.__file__).parent).rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            bases = {ast.unparse(base) for base in node.bases} if isinstance(node, ast.ClassDef) else set()
+            if bases & {"Record", "FrozenRecord"} and node.decorator_list and path.name != "records.py":
+                how = "frozen=True, slots=True" if "FrozenRecord" in bases else "slots=True"
+                assert [ast.unparse(one) for one in node.decorator_list] == [f"dataclass({how})"], node.name
 
 
 def test_a_record_may_finish_itself():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from triage.lazy import regex
-from triage.records import dataclass
+from triage.records import Record, dataclass
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _DEATH_OF_UNIT = ("systemd/failed", "systemd/main-exited", "systemd/failed-to-st
 
 
 @dataclass(slots=True)
-class Course:
+class Course(Record):
     """What a run did, by the running numbers of its lines: -1 where it never did."""
 
     ready: int = -1

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from triage.records import dataclass
+from triage.records import Record, dataclass
 from triage.typed import TYPE_CHECKING, Any, NoReturn, cast
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def plainly(configure: Callable[[Any], None], words: Sequence[str]) -> argparse.
 
 
 @dataclass(slots=True)
-class _Argument:
+class _Argument(Record):
     dest: str
     action: str
     nargs: str | None

@@ -12,7 +12,7 @@ from functools import cache
 from triage.data import knowledge
 from triage.lazy import regex
 from triage.model import ChainLink, ExceptionInfo, Relation
-from triage.records import dataclass
+from triage.records import FrozenRecord, dataclass
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _REMADE = regex(r"(?P<type>[A-Za-z_]\w*)\.__init__\(\) missing \d+ required ")
 
 
 @dataclass(frozen=True, slots=True)
-class _Kinds:
+class _Kinds(FrozenRecord):
     status: frozenset[str]
     wrappers: frozenset[str]
     texts: re.Pattern[str]

@@ -23,7 +23,7 @@ from triage.events.tracks import Moments, Track, Tracks
 from triage.fingerprint import mask_volatile
 from triage.lines.decode import TOO_LONG
 from triage.model import Event, Gap
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _ASKED, _NATIVE, _SERVER, _COMMAND, _STATUS, _KNOWN, _COPY, _ELASTIC, _GUESS, _S
 
 
 @dataclass(slots=True)
-class Extraction:
+class Extraction(Record):
     """All that the lines said: events in the order of their lines, tracks of writers, gaps, the number of lines.
 
     `moments` are pairs of a line's running number and its time, both rising.

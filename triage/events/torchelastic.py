@@ -14,7 +14,7 @@ from triage.events.native_shapes import NUMBERS
 from triage.events.positions import TEXT_LIMIT, evidence, position
 from triage.lazy import regex
 from triage.model import Event, Evidence, Line
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ _MAX_KNOWN = 20_000
 
 
 @dataclass(slots=True)
-class _Table:
+class _Table(Record):
     """The block of one rank as far as it has been read."""
 
     line: Line

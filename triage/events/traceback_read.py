@@ -30,7 +30,7 @@ from triage.events.traceback_shapes import (
 )
 from triage.lazy import regex
 from triage.model import Frame, Relation
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ _QUOTES = ('"""', "'''")
 
 
 @dataclass(slots=True)
-class Printed:
+class Printed(Record):
     """One exception as printed. `relation` ties it to the one printed before it; None for the first.
 
     `lines` holds, by their places among the lines read, the line of the innermost frame, then the exception line and

@@ -12,7 +12,7 @@ from collections import Counter
 from triage.events.interleave import CLOSE, NOBODY, Edges, Item, deal
 from triage.events.traceback_shapes import BLANK, CARET, CHAIN, EXCEPTION, FRAME, HEAD, REPEAT, SOURCE, TEXT, is_bar
 from triage.events.traceback_stack import AT_CHAIN, AT_HEAD, AT_MESSAGE, DONE, NEXT, WAITING, Stack
-from triage.records import dataclass
+from triage.records import Record, dataclass
 from triage.typed import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _PARTS = frozenset({HEAD, FRAME, SOURCE, CARET, REPEAT, EXCEPTION, CHAIN})
 
 
 @dataclass(slots=True)
-class _Kept:
+class _Kept(Record):
     line: Line
     kind: int
     number: int

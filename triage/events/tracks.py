@@ -7,7 +7,7 @@ from math import inf
 
 from triage.events.positions import EVIDENCE_LIMIT, evidence
 from triage.model import Evidence
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _MOMENTS = 4096
 
 
 @dataclass(slots=True)
-class Track:
+class Track(Record):
     """One writer of the service: a stream, and a rank where its lines named one.
 
     `newest` is its last line that is not blank, `last` the same as evidence, which is made when somebody asks. `first`

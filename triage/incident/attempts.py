@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 
 from triage.incident.kinds import ExceptionKinds
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _AFTER = ("systemd/restart", "systemd/start-limit", "systemd/failed-to-start", "
 
 
 @dataclass(slots=True)
-class Attempt:
+class Attempt(Record):
     """The events and writers of one run of one service, in order; `gaps` is what is known to be missing of it."""
 
     unit: str | None
@@ -57,7 +57,7 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class Service:
+class Service(Record):
     """The attempts of one service as one log has them, or the logs of its nodes, oldest first.
 
     `logs` are the names of the logs, `moments` and `lines` those of the extraction that the attempts are of.

@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 from functools import cache
 
 from triage.lazy import regex
-from triage.records import dataclass, field
+from triage.records import FrozenRecord, Record, dataclass, field
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _WORDS: dict[str, Plain] = {"null": None, "none": None, "true": True, "false": F
 
 
 @dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(FrozenRecord):
     """A number in bytes, in seconds, or plain (`unit` empty)."""
 
     value: float
@@ -44,7 +44,7 @@ class Quantity:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class Condition(FrozenRecord):
     """What one fact is compared with: any of `wanted`, each a list of (operator, value) that must all hold."""
 
     wanted: tuple[tuple[tuple[str, Plain], ...], ...]
@@ -57,7 +57,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class When(FrozenRecord):
     """The conditions that must hold beside the match: facts and captures by name, phase, ranks, an expression."""
 
     facts: tuple[tuple[str, Condition], ...] = ()
@@ -71,7 +71,7 @@ class When:
 
 
 @dataclass(slots=True)
-class Situation:
+class Situation(Record):
     """What is known where a failure happened: facts of the run, captures of the match, the failing ranks, the phase."""
 
     facts: Mapping[str, object]
@@ -85,7 +85,7 @@ class Situation:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(FrozenRecord):
     """One condition: whether it holds, as a phrase, and where it does not, what would be needed."""
 
     state: bool | None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from triage.data import knowledge
 from triage.library.releases import in_words, release_of
-from triage.records import dataclass
+from triage.records import FrozenRecord, dataclass
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def known(flag: str) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelling:
+class Spelling(FrozenRecord):
     """A flag as a release has it, with its value; `note` names the other spelling where the release is not known,
     `gone` says why it cannot be used there.
     """

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from triage.hashing import sha256
 from triage.library.index import Index, Row
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING, overload
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(slots=True)
-class Entry:
+class Entry(Record):
     """A signature that may not have been looked at yet: its id, its pack, and its number there."""
 
     id: str

@@ -6,7 +6,7 @@ Nearly all releases are plain (`0.5.6.post2`, `2.9.1+cu128`), and `packaging` ta
 from __future__ import annotations
 
 from triage.lazy import regex
-from triage.records import dataclass
+from triage.records import Record, dataclass
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def version(text: str) -> Plain | Version:
 
 
 @dataclass(slots=True)
-class Bound:
+class Bound(Record):
     """One clause of a range: `<` and `0.5.18`."""
 
     operator: str

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from triage.records import dataclass
+from triage.records import FrozenRecord, dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(FrozenRecord):
     """One thing to mend in a signature file.
 
     `line` and `column` count from 1, 0 where the place is not known. `field` is the path of keys to it

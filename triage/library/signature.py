@@ -6,14 +6,14 @@
 from __future__ import annotations
 
 from triage.library.conditions import Condition, When, condition
-from triage.records import dataclass, field
+from triage.records import FrozenRecord, dataclass, field
 from triage.typed import Any
 
 Record = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class FramePattern:
+class FramePattern(FrozenRecord):
     """A frame: a suffix of its path by components, and its function (`method` or `Class.method`); `*` is a glob."""
 
     path: str
@@ -26,7 +26,7 @@ class FramePattern:
 
 
 @dataclass(frozen=True, slots=True)
-class LinePart:
+class LinePart(FrozenRecord):
     """A line that must be there: text that it contains, or a regex that is found in it."""
 
     line: str | None = None
@@ -34,7 +34,7 @@ class LinePart:
 
 
 @dataclass(frozen=True, slots=True)
-class Log:
+class Log(FrozenRecord):
     """One line, or a sequence of lines within `window` seconds on the same rank, the same host or anywhere (`run`)."""
 
     parts: tuple[LinePart, ...]
@@ -43,7 +43,7 @@ class Log:
 
 
 @dataclass(frozen=True, slots=True)
-class Native:
+class Native(FrozenRecord):
     """A crash in native code: signal name, text contained, a symbol and a library on the stack, which threads count."""
 
     signal: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ class Native:
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(FrozenRecord):
     """What systemd says about the end of a unit: its Result=, the exit status (name or number), signal, failed step."""
 
     result: tuple[str, ...] = ()
@@ -64,7 +64,7 @@ class Unit:
 
 
 @dataclass(frozen=True, slots=True)
-class Kernel:
+class Kernel(FrozenRecord):
     """What the kernel says of a process: an OOM kill (True, `global`, `memcg`), Xids, a segfault (True or text)."""
 
     oom: bool | str | None = None
@@ -74,14 +74,14 @@ class Kernel:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(FrozenRecord):
     """A rank that said nothing while the others waited for it, in one of these phases if any are named."""
 
     phase: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Match:
+class Match(FrozenRecord):
     """What must be true of one failure: everything that is set here; `any`, `all` and `negated` nest."""
 
     exception: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Match:
 
 
 @dataclass(frozen=True, slots=True)
-class Other:
+class Other(FrozenRecord):
     """Another event of the attempt: what it must be, within how many seconds, on the same rank, host or anywhere."""
 
     match: Match
@@ -109,7 +109,7 @@ class Other:
 
 
 @dataclass(frozen=True, slots=True)
-class Explained:
+class Explained(FrozenRecord):
     """A signature whose failures follow from this one."""
 
     id: str
@@ -118,7 +118,7 @@ class Explained:
 
 
 @dataclass(frozen=True, slots=True)
-class FixSpec:
+class FixSpec(FrozenRecord):
     """A fix as a signature states it.
 
     `keys` holds what is particular to its kind: for `edit` file, function, replace, with; for `flag` one of set,
@@ -136,7 +136,7 @@ class FixSpec:
 
 
 @dataclass(frozen=True, slots=True)
-class Signature:
+class Signature(FrozenRecord):
     """A known failure: what it looks like, when it is meant, why it happens and what mends it."""
 
     id: str

@@ -18,7 +18,7 @@ from functools import lru_cache
 
 from triage.lazy import regex
 from triage.library.conditions import UNITS, Quantity, quantity
-from triage.records import dataclass
+from triage.records import FrozenRecord, dataclass
 from triage.typed import Union
 
 MAX_LENGTH = 400
@@ -28,14 +28,14 @@ _TOKEN = regex(r"\s*(?:(\d+(?:\.\d+)?)|([A-Za-z_][\w.]*)|(<=|>=|==|!=|[<>+\-*/()
 
 
 @dataclass(frozen=True, slots=True)
-class Name:
+class Name(FrozenRecord):
     """A capture or a fact."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(FrozenRecord):
     """An operator with its one or two operands; `truth` says that its result is a truth value."""
 
     operator: str

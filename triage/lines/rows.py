@@ -8,7 +8,7 @@ from triage.data import knowledge
 from triage.lazy import compile_once, regex
 from triage.lines.clock import Clock
 from triage.lines.said import NO_RANK
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _SORTS = {"transport": TRANSPORT, "writer": WRITER, "record": RECORD}
 
 
 @dataclass(slots=True)
-class Quick:
+class Quick(Record):
     """Where a row's stamp stands and what ends the prefix, so that a stamp and a rest seen before need no regex."""
 
     at: int
@@ -67,7 +67,7 @@ class Row:
 
 
 @dataclass(slots=True)
-class Learned:
+class Learned(Record):
     """Which rows that need a vote are in use in this log, and the hosts and names that they may hold.
 
     `foreign` matches what stands before every line and is no row's prefix (`triage.lines.foreign`). `hosts` are the

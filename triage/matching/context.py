@@ -7,7 +7,7 @@ from functools import cache, cached_property
 from triage.library.expressions import REGEX_SECONDS
 from triage.matching.subject import Subject
 from triage.model import Gap
-from triage.records import dataclass, field
+from triage.records import FrozenRecord, dataclass, field
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def _compiled(pattern: str) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Found(FrozenRecord):
     """Whether a regex was found (None: it took too long), where, and what its named groups captured."""
 
     state: bool | None

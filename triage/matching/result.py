@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ _LONGEST = 200
 
 
 @dataclass(slots=True)
-class Result:
+class Result(Record):
     """A condition or several: true, false or not observable (None).
 
     `matched` and `missing` are phrases. `score` counts how telling what matched is, `held` how many conditions matched

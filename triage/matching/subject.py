@@ -6,7 +6,7 @@ from functools import cached_property
 
 from triage.lazy import regex
 from triage.library.expressions import TEXT_LIMIT
-from triage.records import dataclass, field
+from triage.records import Record, dataclass, field
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def clip(text: str, limit: int = TEXT_LIMIT) -> str:
 
 
 @dataclass(slots=True)
-class Link:
+class Link(Record):
     """One exception of a failure: 0 the exception itself, n the n-th of its chain. A failure without one has link 0."""
 
     number: int

@@ -7,7 +7,7 @@ from triage.library.conditions import Checked, Situation, check
 from triage.library.releases import contains, in_words, release_of, verdict
 from triage.matching.evaluate import evaluate
 from triage.matching.result import Result, every
-from triage.records import dataclass
+from triage.records import Record, dataclass
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _GUESS = 0.01
 
 
 @dataclass(slots=True)
-class Trial:
+class Trial(Record):
     """What came of it: `result` of the match and of `with:`, `absent` of `without:`, `checks` of facts and releases."""
 
     signature: Signature

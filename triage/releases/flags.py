@@ -6,9 +6,9 @@ import json
 from functools import lru_cache
 
 from triage.data import knowledge
-from triage.records import dataclass
+from triage.records import FrozenRecord, dataclass
 from triage.releases.table import Table, table, value_at
-from triage.typed import TYPE_CHECKING, Any, NamedTuple
+from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 EVERY = "of every release"
 
 
-class Option(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Option(FrozenRecord):
     """A launch argument as `triage.releases.collect.arguments` describes it."""
 
     names: list[str]
@@ -30,7 +31,7 @@ class Option(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FlagReading:
+class FlagReading(FrozenRecord):
     """What a release makes of a flag.
 
     `exists` is None for a release that is not in the table. `spelling` is how the release has it: as asked for, or what

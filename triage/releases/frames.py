@@ -10,9 +10,9 @@ import math
 from bisect import bisect_left
 
 from triage.lazy import regex
-from triage.records import dataclass
+from triage.records import FrozenRecord, Record, dataclass
 from triage.releases.table import MODULE, Table, canonical, length, module, table
-from triage.typed import TYPE_CHECKING, NamedTuple
+from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ _ENOUGH_BITS = 9.0
 
 
 @dataclass(slots=True)
-class ReleaseReading:
+class ReleaseReading(Record):
     """The releases that every frame agrees with, oldest first; none where none is claimed, and `reason` says why.
 
     `frames_used` counts the different frames of SGLang's own code. `probable` says that the files are no installed
@@ -46,7 +46,8 @@ class ReleaseReading:
     probable: bool = False
 
 
-class _Call(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class _Call(FrozenRecord):
     """A frame as it is compared; `called` is what the next frame is known by, '' where that is not SGLang's."""
 
     path: str

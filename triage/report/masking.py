@@ -10,7 +10,7 @@ from functools import cache
 
 from triage.data import knowledge
 from triage.lazy import regex
-from triage.records import dataclass
+from triage.records import Record, dataclass
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def mask(text: str, share: bool = False) -> str:
 
 
 @dataclass(slots=True)
-class _Row:
+class _Row(Record):
     name: str
     share: bool
     literals: tuple[str, ...]
