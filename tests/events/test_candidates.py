@@ -1,10 +1,12 @@
 """Which rows and readers a line may concern: none is left out, whatever the digits are."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from triage.events.candidates import Candidates, Wanted
 from triage.events.extract import Extractor
+from triage.events.native_shapes import may_start, start_of
 from triage.model import Line
 from triage.patterns import LinePattern
 
@@ -62,3 +64,32 @@ def test_a_long_line_concerns_everybody_and_loses_no_row():
     text = "x" * 5000 + "word bc ends" + "y" * 5000
     assert candidates.of(text) == (53,)
     assert Wanted([(1, ["none"])], [(2, lambda _: False)]).of(text) & 3 == 3
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Fatal Python error: Aborted", "Fatal glibc error: malloc.c:2599", "terminate called recursively",
+        "thread 'main' panicked at src/a.rs:4:5:", "thread 'tokio-7' (12) has overflowed its stack",
+        "libc++abi: terminating due to uncaught exception of type std::bad_alloc", "!!!!!!! Segfault encountered !!!!!!!",
+        "*** SIGSEGV received at time=1 on cpu 2 ***", "*** Aborted at 1764 (unix time)", "*** Check failure stack trace: ***",
+        "*** Error in `python': double free", "*** stack smashing detected ***: terminated",
+        "[node1:77  :0:77] Caught signal 11 (Segmentation fault)", "free(): invalid pointer", "malloc(): corrupted",
+        "realloc(): invalid next size", "calloc(): x", "munmap_chunk(): invalid pointer", "malloc_consolidate(): x",
+        "unlink_chunk(): x", "sysmalloc(): x", "_int_free(): x", "double free or corruption (out)",
+        "corrupted size vs. prev_size", "corrupted double-linked list", "Process 12: python -m x",
+        "Process 12 (python) of user 0 dumped core.", 'Thread 7 (idle): "MainThread"',
+        "Thread 0x00007f (most recent call first):", "Current thread 0x00007f [main] (most recent call first):",
+        "Current thread's C stack trace (most recent call first):", "Timeout (0:00:05)!",
+        "a.out: x.c:7: f: Assertion `x' failed.",
+    ],
+)  # fmt: skip
+def test_every_line_that_opens_a_native_block_is_looked_at(text):
+    """Without its digits it begins as lines of its kind do."""
+    assert start_of(text) is not None
+    assert may_start("".join(char for char in text if not char.isdigit()))
+
+
+def test_a_batch_is_no_native_line():
+    """Lines that come by the thousand need not be looked at for a crash."""
+    assert not may_start("Prefill batch, #new-seq: , #new-token: ")

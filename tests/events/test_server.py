@@ -6,11 +6,13 @@ from triage.model import Line
 
 def fed(*texts):
     reader = ServerReader()
-    return [
+    events = [
         event
         for number, text in enumerate(texts)
         for event in reader.feed(Line(text=text, stream="s", offset=number, number=number))
     ]
+    reader.settle()
+    return events
 
 
 def test_phases_have_a_begin_and_an_end():

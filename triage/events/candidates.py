@@ -17,6 +17,7 @@ _LONGEST = 1000
 _GRAM = 4
 _MANY = 100
 _EVERYBODY = -1
+_DIGITS = b"0123456789"
 
 
 class Candidates:
@@ -31,11 +32,11 @@ class Candidates:
         self._all = list(rows.items())
         # Of many literals those come into question of which the first bytes are in a line: that is soon known, unless
         # the line is long.
-        self._rows: dict[bytes, list[tuple[bytes, list[int]]]] = {}
+        self._rows: dict[tuple[int, ...], list[tuple[bytes, list[int]]]] = {}
         self._always: list[tuple[bytes, list[int]]] = []
         for literal, numbers in self._all:
             few = len(rows) < _MANY or len(literal) < _GRAM
-            same = self._always if few else self._rows.setdefault(literal[:_GRAM], [])
+            same = self._always if few else self._rows.setdefault(tuple(literal[:_GRAM]), [])
             same.append((literal, numbers))
         self._seen: dict[bytes, tuple[int, ...]] = {}
 
@@ -55,9 +56,12 @@ class Candidates:
         """Do as `of` for a text that has lost its digits."""
         rows = list(self._always if len(sentence) <= _LONGEST else self._all)
         if self._rows and len(sentence) <= _LONGEST:
-            for gram in self._rows.keys() & {sentence[at : at + _GRAM] for at in range(len(sentence) - _GRAM + 1)}:
+            shifted = [sentence[at:] for at in range(_GRAM)]
+            for gram in self._rows.keys() & set(zip(*shifted, strict=False)):
                 rows += self._rows[gram]
-        return tuple(sorted({number for word, numbers in rows if word in sentence for number in numbers}))
+        # `in` takes six times as long: it first tries whether the bytes are a number.
+        find = sentence.find
+        return tuple(sorted({number for word, numbers in rows if find(word) >= 0 for number in numbers}))
 
 
 class Wanted:
@@ -76,24 +80,26 @@ class Wanted:
 
     def of(self, text: str) -> int:
         """Take a text; return the bits of the readers that may want it, added up: of a long one, of all readers."""
-        sentence = _without_digits(text)
+        sentence = text.encode("utf-8", "surrogatepass").translate(None, _DIGITS)
+        found = self._seen.get(sentence)
+        return self._judged(sentence) if found is None else found
+
+    def _judged(self, sentence: bytes) -> int:
         if len(sentence) > _LONGEST:
             return _EVERYBODY
-        found = self._seen.get(sentence)
-        if found is None:
-            if len(self._seen) >= _REMEMBERED:
-                self._seen.clear()
-            bare = sentence.decode("utf-8", "surrogatepass")
-            found = sum(self._bits[number] for number in self._candidates.within(sentence))
-            for bit, may_want in self._others:
-                found |= bit * may_want(bare)
-            self._seen[sentence] = found
+        if len(self._seen) >= _REMEMBERED:
+            self._seen.clear()
+        bare = sentence.decode("utf-8", "surrogatepass")
+        found = sum(self._bits[number] for number in self._candidates.within(sentence))
+        for bit, may_want in self._others:
+            found |= bit * may_want(bare)
+        self._seen[sentence] = found
         return found
 
 
 def _without_digits(text: str) -> bytes:
     """Take a text; return it as UTF-8 and without digits. (Bytes lose them twenty times faster than text.)"""
-    return text.encode("utf-8", "surrogatepass").translate(None, b"0123456789")
+    return text.encode("utf-8", "surrogatepass").translate(None, _DIGITS)
 
 
 def may_be_copy(text: str) -> bool:

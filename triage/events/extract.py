@@ -70,8 +70,9 @@ def extract(lines: Iterable[Line], patterns: Iterable[LinePattern] = (), repeats
     lines; return what they say.
     """
     extractor = Extractor(patterns, repeats)
+    feed = extractor.feed
     for line in lines:
-        extractor.feed(line)
+        feed(line)
     extractor.flush()
     return extractor.result()
 
@@ -96,10 +97,10 @@ class Extractor:
         messages = self._messages
         self._wanted = Wanted(
             [
-                (_ASKED, messages.asked_words), (_KNOWN, messages.known_words), (_GUESS, messages.guess_words),
-                (_SERVER, self._server.words), (_COMMAND, self._commands.words),
+                (_GUESS, messages.guess_words), (_SERVER, self._server.words), (_COMMAND, self._commands.words),
             ],
             [
+                (_ASKED, messages.may_be_asked), (_KNOWN, messages.may_be_known),
                 (_NATIVE, may_start), (_COMMAND, goes_on), (_STATUS, self._status.may_want), (_COPY, may_be_copy),
                 (_ELASTIC, self._elastic.may_want), (_SINGLE, self._native.may_be_record), (_TRACEBACK, may_begin),
             ],
@@ -109,18 +110,21 @@ class Extractor:
         self._moments = Moments()
         self._equal: dict[tuple[str, ...], list[Event]] = {}
         self._transported = False
+        # Whether nothing is open that a line may go on with; False where that is to be seen.
+        self._calm = False
 
     def feed(self, line: Line) -> None:
         """Take the next line; its running number is set."""
         out = self._out
-        line.number = out.lines
-        out.lines += 1
-        if line.time is not None:
+        line.number = number = out.lines
+        out.lines = number + 1
+        time = line.time
+        if time is not None:
             if out.first_time is None:
-                out.first_time, out.zoned = line.time, line.zoned
-            out.last_time = line.time
-            if line.time > self._moments.after:
-                self._moments.add(line.number, line.time)
+                out.first_time, out.zoned = time, line.zoned
+            out.last_time = time
+            if time > self._moments.after:
+                self._moments.add(number, time)
         if line.ident == _SELF:
             return
         if line.origin == "manager":
@@ -132,17 +136,20 @@ class Extractor:
             self._keep_all(self._kernel.feed(line))
             return
         track = self._tracks.take(line)
-        if line.text == TOO_LONG:
+        text = line.text
+        if text == TOO_LONG:
             track.left_out += 1
             return
-        wanted = self._wanted.of(line.text)
-        if wanted == _SERVER and self._calm and line.record and (line.severity is None or line.severity > _ERROR):
+        wanted = self._wanted.of(text)
+        if wanted == _SERVER and (self._calm or self._rests()) and line.record and not _severe(line):
             # Most lines of most logs: nothing is open that they may belong to, and they say how the service fares.
+            self._calm = True
             self._native.lines += 1
             self._tracebacks.pass_by(line)
             for event in self._server.feed(line):
                 self._keep(event)
             return
+        self._calm = False
         asked = list(self._messages.asked(line)) if wanted & _ASKED else ()
         if self._native.feed(line, may_start=bool(wanted & _NATIVE)):
             self._keep_all(self._native.drain())
@@ -160,8 +167,7 @@ class Extractor:
         elif asked:
             self._keep_all(asked)
 
-    @property
-    def _calm(self) -> bool:
+    def _rests(self) -> bool:
         """Whether nothing is open that a line may go on with."""
         return not (self._tracebacks.open or self._native.open or self._commands.first or self._status.unit)
 
@@ -215,8 +221,7 @@ class Extractor:
             known = kernel.parse_text(line)
         if known is None and wanted & _ELASTIC:
             known = self._elastic.single(line)
-        severe = line.severity is not None and line.severity <= _ERROR
-        if known is None and (wanted & _GUESS or severe):
+        if known is None and (wanted & _GUESS or _severe(line)):
             guess = self._messages.guess(line)
             # Of a line that was understood only an exception that it begins with is more than it said already.
             known = guess if guess is None or not heard or "alone" in guess.data else None
@@ -304,6 +309,7 @@ class Extractor:
     def result(self) -> Extraction:
         """Return what the lines so far said; what is still open is no part of it."""
         out = self._out
+        self._server.settle()
         out.events.sort(key=lambda event: event.order)
         gaps = list(out.gaps)
         if len(self._equal) >= _KEPT_DISTINCT:
@@ -322,6 +328,10 @@ class Extractor:
         self._equal = {key: kept for key, same in self._equal.items() if (kept := [e for e in same if not gone(e)])}
         self._tracks.forget(before)
         self._server.interrupt()
+
+
+def _severe(line: Line) -> bool:
+    return line.severity is not None and line.severity <= _ERROR
 
 
 def _repeat(event: Event, equal: Event, times: int) -> None:

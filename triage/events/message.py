@@ -61,9 +61,7 @@ class MessageReader:
         self._candidates = Candidates(row.literals for row in self._rows)
         fallback = table["fallback"]
         self._words: tuple[str, ...] = tuple(fallback["words"])
-        # A line holds one of these if a signature asks for it, if the table knows it, if it can be guessed at.
-        self.asked_words = {word for row in self._asked for word in row.literals}
-        self.known_words = {word for row in rows for word in row.literals}
+        # A line holds one of these if it can be guessed at.
         self.guess_words = (*_QUOTED, *self._words)
         self._error = regex(fallback["re"])
         self._error_level: float = fallback["level"]
@@ -77,6 +75,14 @@ class MessageReader:
         text = _searched(line.text)
         numbers = [number for number in self._candidates.of(text) if number in self._ends]
         return self._first(numbers, text, line) is not None
+
+    def may_be_asked(self, text: str) -> bool:
+        """Take a text; return whether a signature may ask for such a line, whatever its digits are."""
+        return any(number < len(self._asked) for number in self._candidates.of(text)[:1])
+
+    def may_be_known(self, text: str) -> bool:
+        """Take a text; return whether the table may know such a line, whatever its digits are."""
+        return any(number >= len(self._asked) for number in self._candidates.of(text)[-1:])
 
     def asked(self, line: Line) -> Iterator[Event]:
         """Take a line; yield an event for each signature that asked for such a line."""

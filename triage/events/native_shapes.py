@@ -27,42 +27,56 @@ _TERMINATE = (
     r"terminate called (?:after throwing an instance of '(?P<type>.*)'|without an active exception|recursively)"
 )
 _STARTS: dict[str, list[tuple[str, re.Pattern[str]]]] = {}
+_BEGINNINGS: list[str] = []
 
 
-def _start(first: str, kind: str, pattern: str) -> None:
-    for char in first:
+def _start(beginnings: tuple[str, ...], kind: str, pattern: str) -> None:
+    """Add a pattern of a line that opens a block, and how (without digits) any line begins that fits it."""
+    _BEGINNINGS.extend(beginnings)
+    for char in dict.fromkeys(beginning[0] for beginning in beginnings):
         _STARTS.setdefault(char, []).append((kind, regex(pattern)))
 
 
-_start("F", "fatal", r"Fatal Python error: (?P<what>.*)")
-_start("F", "glibc", r"Fatal glibc error: (?P<what>.*)")
-_start("t", "terminate", _TERMINATE)
-_start("t", "panic", r"thread '(?P<thread>.*?)'(?: \(\d+\))? panicked at (?P<where>.*)")
-_start("t", "overflow", r"thread '(?P<thread>.*?)'(?: \(\d+\))? has overflowed its stack")
+_start(("Fatal Python error: ",), "fatal", r"Fatal Python error: (?P<what>.*)")
+_start(("Fatal glibc error: ",), "glibc", r"Fatal glibc error: (?P<what>.*)")
+_start(("terminate called ",), "terminate", _TERMINATE)
+_start(("thread '",), "panic", r"thread '(?P<thread>.*?)'(?: \(\d+\))? panicked at (?P<where>.*)")
+_start(("thread '",), "overflow", r"thread '(?P<thread>.*?)'(?: \(\d+\))? has overflowed its stack")
 _start(
-    "l", "terminate", r"libc\+\+abi: terminating (?:due to|with) uncaught exception of type (?P<type>[^:]*(?:::[^:]+)*)"
+    ("libc++abi: ",),
+    "terminate",
+    r"libc\+\+abi: terminating (?:due to|with) uncaught exception of type (?P<type>[^:]*(?:::[^:]+)*)",
 )
-_start("!", "handler", r"!{3,} .*[Ss]egfault.* !{3,}")
-_start("*", "handler", r"\*\*\* (?P<signal>SIG[A-Z]+) .*(?:received|stack trace)")
-_start("*", "handler", r"\*\*\* (?:Aborted at \d+|Check failure stack trace)")
-_start("*", "glibc", r"\*\*\* (?:Error in `|(?:stack smashing|buffer overflow) detected)")
-_start("[", "handler", r"\[[\w.-]+:\d+ *:\d+:\d+\] Caught signal (?P<number>\d+) \(")
+_start(("!!!",), "handler", r"!{3,} .*[Ss]egfault.* !{3,}")
+_start(("*** SIG",), "handler", r"\*\*\* (?P<signal>SIG[A-Z]+) .*(?:received|stack trace)")
+_start(("*** Aborted", "*** Check"), "handler", r"\*\*\* (?:Aborted at \d+|Check failure stack trace)")
+_start(("*** ",), "glibc", r"\*\*\* (?:Error in `|(?:stack smashing|buffer overflow) detected)")
+_start(("[",), "handler", r"\[[\w.-]+:\d+ *:\d+:\d+\] Caught signal (?P<number>\d+) \(")
 _start(
-    "dfmrcu_s",
+    ("free", "malloc", "realloc", "calloc", "munmap", "unlink", "sysmalloc", "_int_", "double free", "corrupted"),
     "glibc",
     r"(?:(?:free|malloc|realloc|calloc|munmap_chunk|malloc_consolidate|unlink_chunk|sysmalloc|_int_\w+)\(\): "
     r"|double free or corruption|corrupted (?:size vs\. prev_size|double-linked list))",
 )
-_start("P", "pyspy", r"Process (?P<pid>\d+): (?P<title>\S.*)")
-_start("P", "core", r"Process (?P<pid>\d+) \((?P<process>[^)]{1,32})\) of user \d+ (?:dumped core|terminated abn)")
-_start("T", "pyspy-thread", r'Thread (?P<id>\d+|0x[0-9A-Fa-f]+) \((?P<state>[\w+ ]{1,24})\)(?:: "(?P<name>.*)")?$')
+_start(("Process ",), "pyspy", r"Process (?P<pid>\d+): (?P<title>\S.*)")
 _start(
-    "TC",
+    ("Process ",),
+    "core",
+    r"Process (?P<pid>\d+) \((?P<process>[^)]{1,32})\) of user \d+ (?:dumped core|terminated abn)",
+)
+_start(
+    ("Thread ",),
+    "pyspy-thread",
+    r'Thread (?P<id>\d+|0x[0-9A-Fa-f]+) \((?P<state>[\w+ ]{1,24})\)(?:: "(?P<name>.*)")?$',
+)
+_start(
+    ("Thread ", "Current thread "),
     "thread",
     r"(?P<current>Current thread|Thread) 0x0*(?P<id>[0-9a-f]+)(?: \[(?P<name>.*)\])? \(most recent call first\):",
 )
-_start("C", "c-stack", r"Current thread's C stack trace \(most recent call first\):")
-_start("T", "timeout", r"Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!$")
+_start(("Current thread's",), "c-stack", r"Current thread's C stack trace \(most recent call first\):")
+_start(("Timeout (",), "timeout", r"Timeout \(\d+:\d\d:\d\d(?:\.\d+)?\)!$")
+_MAY_BEGIN = tuple(_BEGINNINGS)
 
 # assert(3) of a C program names program, file, line and function; a CUDA kernel's assertion names block and thread.
 _ASSERT = regex(r"[\w./+:-]{1,200}: [^:]{1,300}:\d+: .{1,1500}: Assertion [`'].*' failed\.?\s*$")
@@ -74,7 +88,12 @@ Found = tuple[str, "re.Match[str] | None"]
 
 def may_start(text: str) -> bool:
     """Take a line's text; return whether it may open a native block or hold the start of one, whatever its digits."""
-    return text[:1] in _STARTS or "Assertion " in text or "terminate called" in text or "Fatal Python error" in text
+    return (
+        text.startswith(_MAY_BEGIN)
+        or "Assertion " in text
+        or "terminate called" in text
+        or "Fatal Python error" in text
+    )
 
 
 def start_of(text: str) -> Found | None:

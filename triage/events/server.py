@@ -6,7 +6,7 @@ million: they are folded into one event until something else happens.
 
 from __future__ import annotations
 
-from itertools import chain, count
+from itertools import chain
 
 from triage.data import knowledge
 from triage.events.arguments import parse_arguments
@@ -14,10 +14,20 @@ from triage.events.candidates import Candidates
 from triage.events.positions import evidence, position
 from triage.lazy import regex
 from triage.model import Event, Line
+from triage.records import Record, dataclass
 from triage.typed import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+
+@dataclass(slots=True)
+class _Fold(Record):
+    """Serving lines that are one event: how many there are, and the last of them."""
+
+    event: Event
+    last: Line
+    count: int = 1
 
 
 class ServerReader:
@@ -36,8 +46,8 @@ class ServerReader:
         self._batch, self._request = regex(serving["batch"]), regex(serving["request"])
         self._health = regex(serving["health"])
         self._graceful_words, self._graceful = tuple(graceful["any"]), regex(graceful["re"])
-        # The event of serving lines that is open for a unit, an invocation and a kind, and the number of the next one.
-        self._folding: dict[tuple[str | None, str | None, str], tuple[Event, Iterator[int]]] = {}
+        # What is open for a unit, an invocation and a kind.
+        self._folding: dict[tuple[str | None, str | None, str], _Fold] = {}
         words = [self._serving_words, self._ready_words, self._graceful_words]
         rows = [*words, *(row[1] for row in self._phases), *(row[0] for row in self._facts)]
         self._candidates = Candidates(rows)
@@ -45,12 +55,13 @@ class ServerReader:
         self._first_phase, self._first_fact = len(words), len(words) + len(self._phases)
 
     def feed(self, line: Line) -> list[Event]:
-        """Take a line; return what it says of the run. Serving lines extend the event that is open for their kind."""
+        """Take a line; return what it says of the run. Serving lines extend the event that is open for their kind; it
+        says so once `settle` was called.
+        """
         text = line.text
         for word in self._serving_words:
             if word in text:
-                event = self._serve(line)
-                return [] if event is None else [event]
+                return self._serve(line, text)
         rows = self._candidates.of(text)
         told = list(self._told(line, rows)) if rows else []
         arguments = parse_arguments(text)
@@ -86,12 +97,19 @@ class ServerReader:
         if facts:
             yield _event(line, "facts", facts)
 
+    def settle(self) -> None:
+        """Write into the open events of serving lines what these have come to."""
+        for fold in self._folding.values():
+            fold.event.end = fold.last.time
+            fold.event.data.update(count=str(fold.count), last=str(fold.last.number))
+
     def interrupt(self) -> None:
         """Something else happened: serving lines that follow are serving after it."""
-        self._folding.clear()
+        if self._folding:
+            self.settle()
+            self._folding.clear()
 
-    def _serve(self, line: Line) -> Event | None:
-        text = line.text
+    def _serve(self, line: Line, text: str) -> list[Event]:
         found = self._request.search(text) if '"' in text or "uri=" in text else None
         if found:
             status = int(found["status"])
@@ -102,18 +120,16 @@ class ServerReader:
         elif self._batch.search(text):
             kind = "batch"
         else:
-            return None
+            return []
         key = line.unit, line.invocation, kind
-        folding = self._folding.get(key)
-        if folding is not None:
-            event, numbers = folding
-            event.end = line.time
-            event.data["count"] = str(next(numbers))
-            event.data["last"] = str(line.number)
-            return None
+        fold = self._folding.get(key)
+        if fold is not None:
+            fold.count += 1
+            fold.last = line
+            return []
         event = _event(line, f"serving/{kind}", {"count": "1", "last": str(line.number)})
-        self._folding[key] = event, count(2)
-        return event
+        self._folding[key] = _Fold(event, line)
+        return [event]
 
 
 def _event(line: Line, rule: str, data: dict[str, str]) -> Event:

@@ -65,8 +65,10 @@ class TracebackAssembler:
 
     def pass_by(self, line: Line) -> None:
         """Take a line that `may_begin` none, while no stream has one open."""
-        self._fed += 1
-        self._remember(line.stream, line)
+        before = self._before
+        if len(before) >= _STREAMS:
+            before.clear()
+        before[line.stream] = line
 
     def _remember(self, key: str, line: Line) -> None:
         if len(self._before) >= _STREAMS:

@@ -67,21 +67,28 @@ class Tracks:
         key = (line.stream, line.rank)
         track = self._open.get(key)
         if track is None:
-            track = self._open[key] = Track(
-                line.stream, line.rank, line.pid, line.host, line.unit, line.invocation, line.number, line.number,
-                _short(line),
-            )  # fmt: skip
-            if len(self._open) > _MOST:
-                self._drop()
-        elif line.text.strip():
-            track.newest = _short(line)
+            track = self._begin(key, line)
+        text = line.text
+        if text.strip() or not track.count:
+            # Of a long line its beginning is kept.
+            track.newest = line if len(text) <= EVIDENCE_LIMIT else evidence(line)
         track.count += 1
         track.last_number = line.number
-        if line.time is not None:
-            before = track.times[line.zoned]
-            if line.time < before - _SET_BACK and track.set_back is None:
-                track.set_back = (before, line.time)
-            track.times[line.zoned] = line.time
+        time = line.time
+        if time is not None:
+            zoned = line.zoned
+            before = track.times[zoned]
+            if time < before and time < before - _SET_BACK and track.set_back is None:
+                track.set_back = (before, time)
+            track.times[zoned] = time
+        return track
+
+    def _begin(self, key: tuple[str, str | None], line: Line) -> Track:
+        track = self._open[key] = Track(
+            line.stream, line.rank, line.pid, line.host, line.unit, line.invocation, line.number, line.number, line
+        )
+        if len(self._open) > _MOST:
+            self._drop()
         return track
 
     def turn(self, before: int) -> None:
@@ -127,8 +134,3 @@ class Moments:
             self._step = max(self._step * 2, (pairs[-1][1] - pairs[0][1]) / _MOMENTS)
             del pairs[1::2]
         self.after = pairs[-1][1] + self._step
-
-
-def _short(line: Line) -> Line | Evidence:
-    """Take a line; return what is kept of it: itself, or of a long one its beginning."""
-    return line if len(line.text) <= EVIDENCE_LIMIT else evidence(line)

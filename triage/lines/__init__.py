@@ -13,7 +13,7 @@ from triage.lines.decode import Grouper, containers
 from triage.lines.indent import indented
 from triage.lines.learn import Votes
 from triage.lines.order import newest_first, reverse
-from triage.lines.repair import LONGEST_TEXT, as_utf8, decode, physical, plain
+from triage.lines.repair import LONGEST_TEXT, as_utf8, decode, physical, plain, raw_of
 from triage.lines.rows import clock
 from triage.lines.unwrap import unwrapped
 from triage.typed import TYPE_CHECKING
@@ -55,6 +55,7 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
     if newest_first(head, builder, votes.begins_record):
         batches = reverse(batches)
     out: list[Line] = []
+    text = builder.text
     for batch in batches:
         if batch is not head and votes.count(_texts(batch, _SAMPLE)):
             builder.refresh()
@@ -62,7 +63,7 @@ def read_text(blocks: Iterable[tuple[int, bytes]], source: str) -> Iterator[Line
             if len(unit) == 2:
                 builder.entry(unit[0], unit[1], out)
             else:
-                builder.text(unit, out)
+                text(unit, out)
         yield from out
         out.clear()
     builder.finish(out)
@@ -112,7 +113,7 @@ def _windows(lines: Iterator[Physical]) -> Iterator[list[Physical]]:
     size = 0
     while some := list(islice(lines, _STEP)):
         window += some
-        size += sum([len(line[2]) for line in some])
+        size += sum(map(len, map(raw_of, some)))
         if len(window) >= _WINDOW_LINES or size >= _WINDOW_BYTES:
             yield window
             window, size = [], 0
@@ -129,7 +130,8 @@ def _group(windows: Iterator[list[Physical]], grouper: Grouper) -> Iterator[list
 
 def _texts(units: list[Unit], most: int) -> list[str]:
     step = max(1, len(units) // max(1, most))
-    return [_enough(_message(unit[0]) if len(unit) == 2 else decode(unit)) for unit in units[::step]]
+    texts = [_message(unit[0]) if len(unit) == 2 else decode(unit) for unit in units[::step]]
+    return list(map(_enough, texts)) if max(map(len, texts), default=0) > _LONGEST_SAMPLE else texts
 
 
 def _message(entry: Entry) -> str:

@@ -38,8 +38,9 @@ class Builder:
         self.clock = clock
         self._merger = Merger()
         self._peeler = Peeler(self.learned, clock, self._merger)
-        self._emitter = Emitter(source, self._peeler, self._merger)
-        self._nothing: Known = (Said(stream=source), None, False)
+        nothing = Said(stream=source)
+        self._emitter = Emitter(nothing, self._peeler, self._merger)
+        self._nothing: Known = (nothing, None, False)
         self._json = False
         self._margin = 0
         self._above: Known = self._nothing
@@ -71,17 +72,18 @@ class Builder:
         """Take a physical line; append its lines to `out`."""
         offset, number, raw, _, special = line
         text = raw.decode("utf-8", "replace") if offset and not special else decode(line)
-        place: Place = (offset, number, None)
-        if self._journal and text[:1] in ("", " ", "-") and self._between(text, place, out):
-            return
         peeler = self._peeler
-        known: Known = self._nothing
         head = None if self._json else peeler.plain_head(text)
         if head is not None:
-            record = self._emitter.record(text, head, known[0], place, out)
+            record = self._emitter.record(text, head, offset, number, out)
             if record is not None:
                 self._record = record
                 return
+        place: Place = (offset, number, None)
+        if self._journal and text[:1] in ("", " ", "-") and self._between(text, place, out):
+            return
+        known: Known = self._nothing
+        if head is not None:
             peeler.take(head, known)
         else:
             peeler.peel(text, 0, known, tried=not self._json)

@@ -6,6 +6,7 @@ One-line containers (docker's and other JSON lines) are prefixes of a kind and a
 from __future__ import annotations
 
 from triage.lazy import regex
+from triage.lines.repair import raw_of
 from triage.model import Entry
 from triage.typed import TYPE_CHECKING, Any, TypeAlias
 
@@ -35,7 +36,7 @@ _LONGEST_ENTRY = 16 << 20
 
 def containers(lines: Sequence[Physical]) -> set[str]:
     """Take some lines of the input; return which containers most of them belong to (`export`, `verbose`, `pretty`)."""
-    joined = b"\n".join([*(line[2] for line in lines), b""])
+    joined = b"\n".join([*map(raw_of, lines), b""])
     # Without a first line there is no container, and most logs have none of these.
     if not any(mark in joined for mark in _MARKS_OF_FIRST):
         return set()

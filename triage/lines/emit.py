@@ -23,25 +23,29 @@ _KEPT = 8192
 class Emitter:
     """Appends the lines of one source to a list."""
 
-    def __init__(self, source: str, peeler: Peeler, merger: Merger) -> None:
-        self._source = source
+    def __init__(self, nothing: Said, peeler: Peeler, merger: Merger) -> None:
+        """Take what is said of a line without prefixes (its stream is the source's name), and what reads these."""
+        self._nothing = nothing
+        self._source = nothing.stream
         self._peeler = peeler
         self._merger = merger
         self._rests: dict[Said, Said] = {}
+        # What heads of records say by themselves, if it is the service that speaks.
+        self._alone: dict[Said, Said | None] = {}
 
-    def record(self, text: str, head: Head, base: Said, place: Place, out: list[Line]) -> Said | None:
+    def record(self, text: str, head: Head, offset: int, number: int | None, out: list[Line]) -> Said | None:
         """Append the line of a record, from its head on (`Peeler.plain_head`), where it is one line and nothing more.
 
         Returns what the record says; None, and nothing is appended, where the text needs a closer look.
         """
         one, time, end = head
-        said = self._merger.sums.get((base, one)) or self._merger.add(base, one)
+        said = self._alone.get(one) or self._only(one)
         body = text[end:].rstrip()
-        if said.origin != "service" or _may_hold_more(body):
+        if said is None or _may_hold_more(body):
             return None
         out.append(
             Line(
-                body, said.stream, place[0], self._source, place[1], place[2], time, False,
+                body, said.stream, offset, self._source, number, None, time, False,
                 said.host, said.unit, said.invocation, said.pid, said.ident, said.rank, True,
                 said.severity, "service", None, said.where, 0, said.carrier,
             )
@@ -104,6 +108,13 @@ class Emitter:
                 said.origin, where=said.where, carrier=said.carrier,
             )
         )  # fmt: skip
+
+    def _only(self, one: Said) -> Said | None:
+        if len(self._alone) > _KEPT:
+            self._alone.clear()
+        said = self._merger.add(self._nothing, one)
+        self._alone[one] = said if said.origin == "service" else None
+        return self._alone[one]
 
     def _rest(self, said: Said) -> Said:
         """Return what holds for the further lines of a record that `said` began."""

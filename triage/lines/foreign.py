@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from itertools import repeat
 
 from triage.lazy import regex
 from triage.typed import TYPE_CHECKING
@@ -31,18 +30,19 @@ _SHARE = 0.6
 _RUN = regex(r"\d+|[ \t]+|[:-]|.")
 
 
-def foreign(texts: Sequence[str], peel: Callable[[str, int], int], heads: Sequence[bool] = ()) -> list[re.Pattern[str]]:
+def foreign(
+    texts: Sequence[str], peel: Callable[[str, int], int], others: Sequence[int] | None = None
+) -> list[re.Pattern[str]]:
     """Take lines in order, and what says where the text after the prefixes that are known begins; return the
     patterns of a foreign prefix, none where there is none.
 
-    `peel` takes a text and where to begin in it. `heads` says of each line whether a record is known to begin with it.
+    `peel` takes a text and where to begin in it. `others` are the indexes of the lines with which no record is known to
+    begin, all by default.
     """
     forms: Counter[str] = Counter()
-    own = 0
-    for text, head in zip(texts, heads or repeat(False)):  # noqa: B905 - one of them has no end
-        if head:
-            own += 1
-            continue
+    looked_at = texts if others is None else [texts[index] for index in others]
+    own = len(texts) - len(looked_at)
+    for text in looked_at:
         found = _OWN.search(text, 0, _LONGEST + 400)
         if found is None or found.start() > _LONGEST:
             continue

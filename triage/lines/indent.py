@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from itertools import chain, islice
+from itertools import chain, compress, islice, repeat
 
 from triage.lazy import regex
-from triage.lines.repair import decode
+from triage.lines.repair import decode, raw_of
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def indented(lines: Iterator[Physical]) -> Iterator[Physical]:
     """
     window = list(islice(lines, _WINDOW_LINES))
     frames = 0
-    for line in window:
+    for line in compress(window, map(bytes.count, map(raw_of, window), repeat(b'File "'))):
         raw = line[2]
         if raw.startswith((b" ", b"\t")) and raw.lstrip().startswith(b'File "'):
             frames = 0

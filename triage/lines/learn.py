@@ -45,16 +45,17 @@ class Votes:
 
     def count(self, texts: Sequence[str]) -> bool:
         """Take the texts of some lines in order; return whether anything new was learned."""
-        texts = [text for text in texts if text.strip()]
+        texts = list(filter(str.strip, texts))
         found: dict[Row, list[tuple[int, dict[str, str | None]]]] = {}
         objects: list[int] = []
         peeler = self._peeler
         nothing: Known = (Said(), None, False)
-        heads: list[bool] = []
-        for index, text in enumerate(texts):
-            heads.append(peeler.begins_record(text))
-            if heads[-1] and not text.endswith("}"):
-                continue
+        # Most lines of most logs begin a record, and then nothing else that would need a vote.
+        others: list[int] = []
+        for index, begins in peeler.others(texts):
+            text = texts[index]
+            if not begins:
+                others.append(index)
             peeler.hits = []
             peeler.peel(text, 0, nothing)
             for row, match in peeler.hits:
@@ -72,14 +73,14 @@ class Votes:
                 changed |= self._accept(row.id)
         if _stands(objects, len(texts), _JSON_SHARE):
             changed |= self._accept(JSON)
-        return self._foreign(texts, heads) or changed
+        return self._foreign(texts, others) or changed
 
     def begins_record(self, text: str) -> bool:
         """Take a line; return whether it is known to begin with the head of a record: nothing else can carry it."""
         return not self._learned.foreign and self._peeler.begins_record(text)
 
-    def _foreign(self, texts: Sequence[str], heads: Sequence[bool]) -> bool:
-        """Learn a prefix that is no row's, once, from the first lines; `heads` are those that begin a record."""
+    def _foreign(self, texts: Sequence[str], others: Sequence[int]) -> bool:
+        """Learn a prefix that is no row's, once, from the first lines; `others` are those that begin no record."""
         if self._learned.foreign or self._looked >= _FOREIGN_TRIES or JSON in self._learned.rows:
             return False
         self._looked += 1
@@ -94,7 +95,7 @@ class Votes:
             peeler.peel(text, at, nothing)
             return peeler.rest
 
-        self._learned.foreign = foreign(texts, peel, heads)
+        self._learned.foreign = foreign(texts, peel, others)
         return bool(self._learned.foreign)
 
     def _accept(self, name: str) -> bool:

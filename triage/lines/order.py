@@ -43,7 +43,7 @@ def newest_first(units: list[Unit], builder: Builder, begins_record: Callable[[s
 def _times(units: list[Unit], builder: Builder, begins_record: Callable[[str], bool]) -> Iterator[float | None]:
     timer = clock()
     timer.anchor = builder.clock.anchor or _SOME_YEAR
-    peeler = Peeler(builder.learned, timer, Merger())
+    peeler: Peeler | None = None
     json = JSON in builder.learned.rows
     nothing: Known = (Said(), None, False)
     for unit in units:
@@ -54,6 +54,8 @@ def _times(units: list[Unit], builder: Builder, begins_record: Callable[[str], b
         if not json and begins_record(text):
             yield None
             continue
+        if peeler is None:
+            peeler = Peeler(builder.learned, timer, Merger())
         peeler.peel(text, 0, nothing)
         if peeler.outer_time is None and json:
             yield builder.time_in(text[peeler.rest :])

@@ -13,7 +13,7 @@ from triage.typed import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from triage.lines.clock import Clock, Reading
     from triage.lines.rows import Match
@@ -28,6 +28,7 @@ Head: TypeAlias = "tuple[Said, float, int]"
 _Memo: TypeAlias = "dict[str, Said | None]"
 _Try: TypeAlias = "tuple[int, Match, _Memo, Callable[[str], Reading] | None, Row]"
 _Quick: TypeAlias = "tuple[int, int, str, _Memo, Callable[[str], Reading] | None, Row]"
+_Begun: TypeAlias = "tuple[int, int, str, int, _Memo]"
 _Tries: TypeAlias = "tuple[tuple[_Try, ...], ...]"
 
 _MOST = 12
@@ -62,12 +63,13 @@ class Peeler:
         self._sayings = Sayings(learned)
         self._merger = merger
         self._memos: dict[Row, _Memo] = {}
+        self._seconds = clock.seconds
         # What may begin with some characters: for each level what may come from there on, and the quick way.
         self._by_first: dict[str, tuple[_Tries, _Quick | None]] = {}
         self._late: list[tuple[str, Row]] = []
         # The short way: heads of records by the characters that they begin with, what was said by those behind which
         # nothing more can be peeled, and the words of lines that take the long way.
-        self._heads: dict[str, _Quick] = {}
+        self._heads: dict[str, _Begun] = {}
         self._plain: dict[str, Said] = {}
         self._words: list[str] = []
         self.refresh()
@@ -197,26 +199,27 @@ class Peeler:
         head = self._heads.get(text[:_PLACES])
         if head is None:
             return None
-        at, stop, mark, memo, _, _ = head
-        seconds = self.clock.seconds.get(text[at:stop])
+        at, stop, mark, size, memo = head
+        seconds = self._seconds.get(text[at:stop])
         if seconds is None:
             return None
-        end = text.find(mark, stop, stop + _LONGEST) + len(mark)
         for word in self._words:
             if word in text:
                 return None
+        end = text.find(mark, stop, stop + _LONGEST) + size
         key = text[stop : end + _PLACES]
         one = self._plain.get(key)
+        if one is not None:
+            return one, seconds, end
+        one = memo.get(text[:at] + text[stop:end])
         if one is None:
-            one = memo.get(text[:at] + text[stop:end])
-            if one is None:
-                return None
-            tries = self._records_at(text, end)
-            if tries:
-                return self._second(text, (one, seconds, end), tries[0])
-            if len(self._plain) > _KEPT:
-                self._plain.clear()
-            self._plain[key] = one
+            return None
+        tries = self._records_at(text, end)
+        if tries:
+            return self._second(text, (one, seconds, end), tries[0])
+        if len(self._plain) > _KEPT:
+            self._plain.clear()
+        self._plain[key] = one
         return one, seconds, end
 
     def _second(self, text: str, head: Head, one_try: _Try) -> Head | None:
@@ -253,12 +256,28 @@ class Peeler:
         was seen before: whatever else it says then, no prefix of a transport does.
         """
         head = self._heads.get(text[:_PLACES])
-        if head is None:
+        if head is None or text[head[0] : head[1]] not in self._seconds:
             return False
-        at, stop, mark, memo, _, _ = head
-        if text[at:stop] not in self.clock.seconds:
-            return False
-        return memo.get(text[:at] + text[stop : text.find(mark, stop, stop + _LONGEST) + len(mark)]) is not None
+        at, stop, mark, size, memo = head
+        return memo.get(text[:at] + text[stop : text.find(mark, stop, stop + _LONGEST) + size]) is not None
+
+    def others(self, texts: Sequence[str]) -> Iterator[tuple[int, bool]]:
+        """Take lines; yield the numbers, from 0, of those that need a closer look, with whether `begins_record` holds:
+        where it does not, and where an object of JSON may end the line. A line that is peeled before the next one is
+        taken counts as peeled before.
+        """
+        # Many lines of a second begin alike.
+        begun: set[str] = set()
+        stop = size = 0
+        mark = ""
+        for number, text in enumerate(texts):
+            begins = text[: text.find(mark, stop) + size] in begun
+            if not begins and self.begins_record(text):
+                begins = True
+                _, stop, mark, size, _ = self._heads[text[:_PLACES]]
+                begun.add(text[: text.find(mark, stop) + size])
+            if not begins or text[-1:] == "}":
+                yield number, begins
 
     def _candidates(self, first: str) -> tuple[_Tries, _Quick | None]:
         fitting = [row for row in beginning(first) if row in self._memos]
@@ -272,7 +291,8 @@ class Peeler:
             self._by_first.clear()
             self._heads.clear()
         if quick is not None and _is_plain(quick[5]) and quick[5] is fitting[0] and not self._foreign:
-            self._heads[first] = quick
+            at, stop, mark, memo, _, _ = quick
+            self._heads[first] = at, stop, mark, len(mark), memo
         tries = [self._try(row) for row in fitting]
         levels = tuple(tuple(one for one in tries if one[0] >= level) for level in range(RECORD + 1))
         found = self._by_first[first] = levels, quick

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from itertools import accumulate, chain, repeat
+from operator import itemgetter
 
 from triage.lazy import regex
 from triage.typed import TYPE_CHECKING
@@ -20,11 +21,11 @@ LONGEST_TEXT = 64 << 10
 COUNTED = 8 << 20
 """Line numbers are counted up to this offset; beyond it they would cost more than they are worth."""
 
-# What `plain` takes away, by a byte that is in it: where that is not in a block, nothing of its group is.
+# What `plain` takes away, by what is in it: where that is not in a block, nothing of its group is.
 _ESCAPES = (
     (b"\x1b", ()), (b"\r", ()), (b"\0", ()), (b"\x1e", ()), (b"\\", (b"\\x1b[", b"\\033[")), (b"&", (b"&quot;", b"&#")),
+    (b"#033[", ()), (b"0m", (b"[0m", b";0m")),
 )  # fmt: skip
-_COLOURS = (b"#033[", b"[0m", b";0m")
 _BEYOND_ASCII = (b"\xe2\x94\x82", b"\xc2\xa0", b"File \xe2\x80\x9c")
 _ANSI = regex(r"(?:\x1b|#033|\\x1b|\\033)(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[ -/]?[0-~])|[\0\x1e]")
 # Colours of which a web console or a copy lost the escape character.
@@ -46,6 +47,10 @@ Physical = tuple[int, "int | None", bytes, int, bool]
 """One physical line, as a plain tuple because there are millions: byte offset, number from 1 (None where not counted),
 bytes without the newline (the middle of an overlong line cut), size in the input with the newline, and whether some
 line of its block holds escapes, carriage returns or NUL bytes."""
+
+# These take thousands of lines at once through `map`.
+raw_of = itemgetter(2)
+is_special = itemgetter(4)
 
 
 def as_utf8(blocks: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
@@ -101,7 +106,7 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
             yield held_at, number if counting else None, whole, size, special or held_special or _special(whole)
             at = held_at + size
             held, held_size, held_special = [], 0, False
-        sizes = [len(raw) + 1 for raw in lines]
+        sizes = list(map((1).__add__, map(len, lines)))
         numbers = range(number + 1, number + 1 + len(lines)) if counting else repeat(None)
         yield from zip(accumulate(sizes, initial=at), numbers, lines, sizes, repeat(special), strict=False)
         number += len(lines)
@@ -121,11 +126,9 @@ def physical(blocks: Iterable[tuple[int, bytes]]) -> Iterator[Physical]:
 
 
 def _special(data: bytes) -> bool:
-    for byte, group in _ESCAPES:
-        if byte in data and (not group or any(escape in data for escape in group)):
+    for mark, group in _ESCAPES:
+        if mark in data and (not group or any(escape in data for escape in group)):
             return True
-    if any(escape in data for escape in _COLOURS):
-        return True
     return not data.isascii() and any(escape in data for escape in _BEYOND_ASCII)
 
 

@@ -19,6 +19,7 @@ Match: TypeAlias = "Callable[[str, int], re.Match[str] | None]"
 TRANSPORT, WRITER, RECORD = 0, 1, 2
 _PART = regex(r"<<(\w+)>>")
 _SETS = regex(r"\[(?:\\.|[^\]\\])+\]|\\.|[^\[\\]")
+_ASCII = "".join(map(chr, range(128)))
 _SORTS = {"transport": TRANSPORT, "writer": WRITER, "record": RECORD}
 
 
@@ -63,7 +64,10 @@ class Row:
 
     def may_begin(self, text: str) -> bool:
         """Say whether the prefix can begin with these characters, of which the last may be cut off."""
-        return all(char in allowed or char > "\x7f" for char, allowed in zip(text, self.first, strict=False))
+        for char, allowed in zip(text, self.first, strict=False):
+            if char not in allowed and char <= "\x7f":
+                return False
+        return True
 
 
 @dataclass(slots=True)
@@ -147,4 +151,4 @@ def _row(row: dict[str, Any], parts: dict[str, str]) -> Row:
 @cache
 def _characters(one: str) -> frozenset[str]:
     """Take a set of characters as a regex writes it; return those of ASCII that are in it."""
-    return frozenset(compile_once(one).findall("".join(map(chr, range(128)))))
+    return frozenset(compile_once(one).findall(_ASCII))

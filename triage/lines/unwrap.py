@@ -11,7 +11,7 @@ from collections import Counter
 from itertools import chain, islice
 
 from triage.lazy import regex
-from triage.lines.repair import LONGEST_TEXT, decode
+from triage.lines.repair import LONGEST_TEXT, decode, is_special, raw_of
 from triage.typed import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -48,8 +48,10 @@ def unwrapped(lines: Iterator[Physical]) -> Iterator[Physical]:
     size = 0
     while len(window) < _WINDOW_LINES and size < _WINDOW_BYTES and (some := list(islice(lines, 20))):
         window += some
-        size += sum([len(line[2]) for line in some])
-    lengths = [len(line[2]) if not line[4] and line[2].isascii() else len(decode(line)) for line in window]
+        size += sum(map(len, map(raw_of, some)))
+    raws = list(map(raw_of, window))
+    plain = all(map(bytes.isascii, raws)) and not any(map(is_special, window))
+    lengths = list(map(len, raws)) if plain else [len(decode(line)) for line in window]
     margin = max(lengths, default=0)
     if not _NARROWEST <= margin <= _WIDEST or lengths.count(margin) < _FULL:
         return chain(window, lines)
