@@ -168,7 +168,13 @@ def _start(prices: Prices, carried: Sequence[Sequence[Item]]) -> _Reading:
 
 
 def _mark(state: int, story: int) -> int:
-    return hash((state, story, 0x9E3779B9))
+    """Return a number for a traceback's state and story, made to be added up.
+
+    Hashes of tuples with one part in common differ by nearly the same whatever the other part is, so that sums of them
+    are often equal by chance, with one seed of Python's hashes and not with the next; their squares are not.
+    """
+    mixed = hash((state, story))
+    return mixed * mixed
 
 
 def _switch_cost(tokens: Sequence[Token], carried: int) -> float:
