@@ -10,7 +10,7 @@ from collections import OrderedDict
 from copy import deepcopy
 
 from triage.events import Extractor
-from triage.incident.history import root_of
+from triage.incident.attempts import root_of
 from triage.incident.nodes import join
 from triage.pipeline import Options, examine, services_of
 from triage.reading import Reading

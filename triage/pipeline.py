@@ -132,7 +132,7 @@ def services_of(reading: Reading) -> Iterator[Service]:
 
 def examine(service: Service, library: Library, options: Options) -> list[Incident]:
     """Take a service; return the incidents of its last attempts, oldest first, diagnosed."""
-    from triage.incident.history import drop_unfinished, tell
+    from triage.incident.attempts import drop_unfinished, tell
 
     incidents = [_incident(attempt, service, library, options) for attempt in service.attempts[-_KEPT_ATTEMPTS:]]
     told = drop_unfinished(incidents)
@@ -143,9 +143,9 @@ def examine(service: Service, library: Library, options: Options) -> list[Incide
 def _incident(attempt: Attempt, service: Service, library: Library, options: Options) -> Incident:
     from triage.causes import LAST_WORDS, assign, waits
     from triage.incident import build
+    from triage.incident.attempts import root_of
     from triage.incident.facts import read_release
     from triage.incident.gaps import gaps_of_verdict
-    from triage.incident.history import root_of
     from triage.match import diagnose as match
     from triage.match import diagnose_one
 

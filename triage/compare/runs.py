@@ -8,7 +8,7 @@ from triage.compare.facts import Change, changes
 from triage.compare.kinds import Counter, Kind, known, only_here
 from triage.compare.phases import Step, steps
 from triage.events.positions import EVIDENCE_LIMIT
-from triage.incident.history import root_of
+from triage.incident.attempts import root_of
 from triage.model import Report, TriageError
 from triage.pipeline import Options, diagnose
 from triage.records import dataclass, field, replace
