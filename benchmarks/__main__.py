@@ -32,7 +32,7 @@ def main(argv: list[str] | None = None) -> int:
     for row in rows(folder, sizes):
         if args.only and not any(word in row.name for word in args.only):
             continue
-        found = pairs(row.ours, row.theirs, args.pairs, folder, env)
+        found = pairs(row.ours, row.theirs, args.pairs * row.times, folder, env)
         results.append(Result(row, found, own_memory(row.ours, folder, env) if row.memory == "own" else None))
         if not args.quiet:
             print(f"{row.name}: {'  '.join(f'{one:.2f}' for one in results[-1].values)}", file=sys.stderr)
@@ -52,7 +52,7 @@ def _arguments(argv: list[str] | None) -> argparse.Namespace:
         "--data", type=Path, default=default, help="folder for the inputs, some 3 GB (default: %(default)s)"
     )
     parser.add_argument("--output", type=Path, default=HERE / "RESULTS.md", help="where the table goes")
-    parser.add_argument("--pairs", type=int, default=5, help="runs of each command (default: 5)")
+    parser.add_argument("--pairs", type=int, default=5, help="runs of each command (default: 5; of short ones 25)")
     parser.add_argument("--log-bytes", type=int, default=Sizes().log, help="size of the large log (default: 1 GB)")
     parser.add_argument("--traceback-bytes", type=int, default=Sizes().tracebacks, help="of the log of tracebacks only")
     parser.add_argument("--entries", type=int, default=Sizes().journal, help="of the journal (default: 1,000,000)")
