@@ -69,8 +69,9 @@ def table(results: Sequence[Result], sizes: Sizes, count: int) -> str:
         "",
         (
             f"CPU is user and system seconds of the whole process tree, medians of {count} pairs of runs in turn "
-            "(A B A B), of what takes milliseconds five times as many, files in the page cache. The ratio is the median "
-            "of the pairs' ratios, behind it the least and the greatest. Other work on the machine lengthens all of it, small processes less than large ones. "
+            "(A B A B), of what takes milliseconds five times as many, files in the page cache. The ratio is the "
+            "median of the pairs' ratios, behind it the least and the greatest. Other work on the machine lengthens "
+            "all of it, small processes less than large ones. "
             f"grep looks for `{WORDS}`. triage does all that it does: ranks, roots, signatures, report."
         ),
         "",
