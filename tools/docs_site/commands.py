@@ -33,7 +33,7 @@ def sections() -> list[nodes.section]:
 def parsers() -> list[argparse.ArgumentParser]:
     """Return the parser of every command, in the order of the help."""
     from triage.cli import COMMANDS
-    from triage.cli.common import parser_for
+    from triage.cli.parser import parser_for
 
     found = []
     for name, (module, purpose) in COMMANDS.items():
